@@ -35,6 +35,7 @@ struct query_list {
 struct port_list {
     struct port_list *next;
     gyre_port_record ports[GYRE_PORTS_MAX];
+    const gyre_type *answers[GYRE_PORTS_MAX]; /* NULL of a port that does not ask */
     char names[];
 };
 
@@ -209,9 +210,9 @@ static gyre_status read_queries(const struct reader *reader, gyre_kernel_record 
     return GYRE_OK;
 }
 
-/* Reads one port, "TYPE NAME;". Returns what is behind its name. */
+/* Reads one port, "TYPE NAME;", or "TYPE NAME ANSWER;" of one that asks. */
 static gyre_status read_port(const struct reader *reader, const char *text, gyre_port_record *port,
-                             char **names)
+                             const gyre_type **answer, char **names)
 {
     size_t length;
     const char *word = first_word(text, &length);
@@ -222,7 +223,8 @@ static gyre_status read_port(const struct reader *reader, const char *text, gyre
     memcpy(*names, word, length); /* zeroed before */
     port->name = *names;
     *names += length + 1;
-    return GYRE_OK;
+    word = first_word(word + length, &length);
+    return length ? find_type(reader, word, length, 0, answer) : GYRE_OK;
 }
 
 /* Reads the ports that the file says the kernel has, and whether it can be a stage. */
@@ -246,8 +248,10 @@ static gyre_status read_ports(const struct reader *reader, gyre_kernel_record *r
     char *names = list->names;
     gyre_status status = GYRE_OK;
     for (uint32_t i = 0; i < count && status == GYRE_OK; i++, text = strchr(text, ';') + 1) {
-        status = read_port(reader, text, &list->ports[i], &names);
+        status = read_port(reader, text, &list->ports[i], &list->answers[i], &names);
         list->ports[i].most = most[i];
+        if (list->answers[i])
+            record->asks = list->answers;
     }
     record->ports = list->ports;
     record->port_count = (uint32_t)count;

@@ -78,6 +78,7 @@ struct opencl_kernel {
     gyre_device_kernel seen; /* the kernel's description, as the device's compiler wrote it */
     /* of each port: bytes of a message with an empty tail; the size of its type when it has no tail */
     gyre_u32 port_least[GYRE_PORTS_MAX];
+    gyre_u32 flow_most; /* bytes of memory of a flow, at that kernel of the file that has most */
 };
 
 struct gyre_module {

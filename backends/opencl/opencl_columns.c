@@ -55,12 +55,18 @@ static uint32_t idlest(const gyre_resident *resident)
 
 bool opencl_columns_find(const gyre_resident *resident, const gyre_link_ring *ring, const void *message)
 {
+    const bool by_key = ring && ring->share == GYRE_LINK_SHARE_KEY;
+    if (!resident->links->rows)
+        return opencl_columns_find_in(resident, 0);
+    return opencl_columns_find_in(resident, by_key ? owner_of(resident, ring, message) : idlest(resident));
+}
+
+bool opencl_columns_find_in(const gyre_resident *resident, uint32_t block)
+{
     struct opencl_links *links = resident->links;
     links->next = links->taken;
     if (!links->rows)
         return true;
-    const bool by_key = ring && ring->share == GYRE_LINK_SHARE_KEY;
-    const uint32_t block = by_key ? owner_of(resident, ring, message) : idlest(resident);
     links->next = links->depths[block] * resident->blocks + block;
     links->full = links->full || links->depths[block] == links->rows;
     return links->depths[block] < links->rows;
@@ -69,9 +75,11 @@ bool opencl_columns_find(const gyre_resident *resident, const gyre_link_ring *ri
 void opencl_columns_take(const gyre_resident *resident)
 {
     struct opencl_links *links = resident->links;
+    const uint32_t block = links->next % resident->blocks;
     links->taken++;
+    links->messages[links->next].block = block;
     if (links->rows)
-        links->depths[links->next % resident->blocks]++;
+        links->depths[block]++;
 }
 
 /* Leaves a cell without a message: as one that a worker answered which has died since, it is shown to no handler. */

@@ -42,6 +42,7 @@ static void fill_flow(const gyre_resident *resident, gyre_u64 origin, gyre_u64 i
                    ? ((gyre_u64)GYRE_ORIGIN_TABLE(origin) + 1) << 56 | (index & OPENCL_FLOW_INDEX)
                    : 0;
     flow->header_size = header ? header_size : 0;
+    memset(flow->reserved, 0, sizeof flow->reserved);
     if (header)
         memcpy(flow + 1, header, header_size);
 }
@@ -68,35 +69,47 @@ bool opencl_fetch_has_links(const gyre_resident *resident)
     return false;
 }
 
-/* Copies a message of no flow: nothing is looked up by its origin, whose flow may be settled. Its places are cleared. */
-static void fetch_tapped(gyre_resident *resident, const gyre_link_slot *slot)
+/* Notes what the message asks or answers, and shows the handler its token. Returns the payload. */
+static const void *take_ask(const gyre_resident *resident, const gyre_link_ring *ring,
+                            const gyre_link_slot *slot, gyre_link_ask *ask)
 {
-    fill_cell(resident, slot + 1, slot->length);
-    fill_flow(resident, slot->origin, 0, NULL, 0);
-    take(resident, &(struct opencl_message){.origin = slot->origin}, true);
+    if (ring->talk == GYRE_TALK_TELLS)
+        return slot + 1;
+    memcpy(ask, slot + 1, sizeof *ask);
+    flow_cell(resident)->reserved[GYRE_CELL_TOKEN] = ask->token;
+    return (const unsigned char *)(slot + 1) + sizeof *ask;
 }
 
-/* Copies a message of a link, unless its flow exceeded its quota. False when the epoch has no cell for it. */
+/*
+ * Copies a message of a link. A message of a tap is of no flow: nothing is looked up by its origin, whose flow may be settled, and
+ * its places are cleared.
+ */
+static void copy_message(gyre_resident *resident, const gyre_link_ring *ring, const gyre_link_slot *slot)
+{
+    struct opencl_message message = {.in_flow = true, .origin = slot->origin};
+    const gyre_link_entry *entry = &resident->links->table->entries[GYRE_ORIGIN_TABLE(message.origin)];
+    const bool tapped = (message.origin & GYRE_ORIGIN_TAP) != 0;
+    if (tapped)
+        fill_flow(resident, message.origin, 0, NULL, 0);
+    else
+        fill_flow(resident, message.origin, opencl_flow_of(resident->links, message.origin)->index,
+                  opencl_flow_header(entry, GYRE_ORIGIN_PLACE(message.origin)), entry->slots.header_size);
+    fill_cell(resident, take_ask(resident, ring, slot, &message.ask), slot->length);
+    take(resident, &message, tapped || entry->slots.foreign || resident->links->heard);
+}
+
+/* Takes a message of a link, unless its flow exceeded its quota. False when the epoch has no cell for it. */
 static bool fetch_message(gyre_resident *resident, const gyre_link_ring *ring, const gyre_link_slot *slot)
 {
     const gyre_u64 origin = slot->origin;
-    const gyre_link_entry *entry = &resident->links->table->entries[GYRE_ORIGIN_TABLE(origin)];
     if (!opencl_columns_find(resident, ring, slot + 1))
         return false;
-    if (origin & GYRE_ORIGIN_TAP) {
-        fetch_tapped(resident, slot);
+    if (origin & GYRE_ORIGIN_TAP || !opencl_flow_is_over(resident->links, origin)) {
+        copy_message(resident, ring, slot);
         return true;
     }
-    if (opencl_flow_is_over(resident->links, origin)) {
-        opencl_flow_pass_over(resident, &(struct opencl_message){.origin = origin});
-        opencl_count_messages(resident, 1, 0);
-        return true;
-    }
-    fill_cell(resident, slot + 1, slot->length);
-    fill_flow(resident, origin, opencl_flow_of(resident->links, origin)->index,
-              opencl_flow_header(entry, GYRE_ORIGIN_PLACE(origin)), entry->slots.header_size);
-    take(resident, &(struct opencl_message){.origin = origin},
-         entry->slots.foreign || resident->links->heard);
+    opencl_flow_pass_over(resident, &(struct opencl_message){.in_flow = true, .origin = origin});
+    opencl_count_messages(resident, 1, 0);
     return true;
 }
 
@@ -200,6 +213,7 @@ static void fetch_request(gyre_resident *resident, struct opencl_queue *queue, g
     struct opencl_message message = {.queue = queue, .serial = queue->serial, .index = index};
     if (queue->entry) {
         const gyre_u32 table = (gyre_u32)(queue->entry - links->table->entries);
+        message.in_flow = true;
         message.origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(table, place);
         if (!opencl_flow_begin(queue->entry, index)) {
             opencl_admission_give(queue->entry);

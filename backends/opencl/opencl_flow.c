@@ -15,7 +15,7 @@
 
 /* A message that is being settled, and where the completion of its request goes. */
 struct settling {
-    const struct opencl_message *message;
+    struct opencl_message *message;
     const gyre_slot *answer; /* the reply as its handler left it; NULL: no handler saw the message */
     gyre_queue_region *region;
     const gyre_queue_slots *slots;
@@ -45,10 +45,10 @@ unsigned char *opencl_flow_header(const gyre_link_entry *entry, gyre_u32 place)
     return first + (gyre_u64)place * slots->header_size;
 }
 
-static struct settling settling_of(const gyre_resident *resident, const struct opencl_message *message)
+static struct settling settling_of(const gyre_resident *resident, struct opencl_message *message)
 {
     struct settling settling = {.message = message};
-    if (message->origin) {
+    if (message->in_flow) {
         const gyre_link_entry *entry = settling.entry = entry_of(resident->links, message->origin);
         settling.region = link_region(entry);
         settling.slots = &entry->slots;
@@ -150,6 +150,13 @@ bool opencl_flow_begin(const gyre_link_entry *entry, gyre_u64 index)
     if (entry->slots.foreign && __atomic_exchange_n(&flow->busy, 1, __ATOMIC_ACQUIRE))
         return false;
     flow->index = index;
+    const gyre_flow_head *head = opencl_flow_head(entry);
+    if (head->memory_size) /* whichever pump gets a message of the flow sees it: the links order it */
+        memset((unsigned char *)link_at(head->memory) +
+                   (index & (entry->slots.capacity - 1)) * head->memory_size,
+               0, head->memory_size);
+    if (head->asks)
+        flow->asking = 0;
     if (entry->slots.stamps_offset)
         flow->started_ns = gyre_clock_ns();
     return true;
@@ -158,9 +165,31 @@ bool opencl_flow_begin(const gyre_link_entry *entry, gyre_u64 index)
 /* What a handler did with a message. */
 struct outcome {
     gyre_failure failure;
-    bool failed, replied;
-    uint32_t sent; /* messages that it emitted to links */
+    bool failed;
+    bool replied;    /* to the client */
+    bool answered;   /* to the ask that the message came by */
+    bool again;      /* it wants to be called again */
+    uint32_t sent;   /* messages that it emitted to links, its answer included */
+    gyre_i32 asking; /* of these, asks less answers */
 };
+
+/* How many asks of the flow were not answered; below 0: so many answers too many came. */
+static gyre_i32 count_asking(const struct settling *settling)
+{
+    return settling->flow && opencl_flow_head(settling->entry)->asks
+               ? __atomic_load_n(&settling->flow->asking, __ATOMIC_RELAXED)
+               : 0;
+}
+
+/* Ends a flow in which no handler failed or replied. What waited for an answer most likely would have replied. */
+static void end_silent(gyre_resident *resident, const struct settling *settling)
+{
+    const gyre_failure silent = failure_of(GYRE_FAILURE_ASK, "a kernel was asked, and did not reply");
+    if (count_asking(settling) > 0)
+        complete_failed(resident, settling, &silent);
+    else
+        complete(resident, settling, GYRE_OUTCOME_NO_REPLY, 0);
+}
 
 /* Ends a flow whose messages were counted, with its last message. */
 static void end_flow(gyre_resident *resident, const struct settling *settling)
@@ -168,13 +197,17 @@ static void end_flow(gyre_resident *resident, const struct settling *settling)
     const gyre_flow *flow = settling->flow;
     const gyre_u32 answers = __atomic_load_n(&flow->answers, __ATOMIC_RELAXED);
     const gyre_failure two = failure_of(GYRE_FAILURE_REPLIES, "two handlers replied to one request");
+    const gyre_failure both = failure_of(GYRE_FAILURE_REPLIES, "two handlers replied to one ask");
     if (__atomic_load_n(&flow->failures, __ATOMIC_RELAXED))
         complete_failed(resident, settling, &flow->failure);
     else if (answers > 1)
         complete_failed(resident, settling, &two);
+    else if (count_asking(settling) < 0)
+        complete_failed(resident, settling, &both);
+    else if (answers)
+        complete(resident, settling, GYRE_OUTCOME_REPLY, flow->length);
     else
-        complete(resident, settling, answers ? GYRE_OUTCOME_REPLY : GYRE_OUTCOME_NO_REPLY,
-                 answers ? flow->length : 0);
+        end_silent(resident, settling);
 }
 
 /* Notes the reply of a handler, unless another handler replied before. */
@@ -201,7 +234,7 @@ static void complete_alone(gyre_resident *resident, const struct settling *settl
     else if (did->replied)
         complete(resident, settling, GYRE_OUTCOME_REPLY, give_reply(resident, settling));
     else
-        complete(resident, settling, GYRE_OUTCOME_NO_REPLY, 0);
+        end_silent(resident, settling);
 }
 
 /* ---- quotas ---- */
@@ -243,42 +276,73 @@ static void count_out(gyre_resident *resident, const struct settling *settling)
 
 /* ---- by the number of messages ---- */
 
-/* The only message of its flow: as long as it stays alone, nothing is counted. */
-static void settle_sole(gyre_resident *resident, const struct settling *settling, uint32_t i,
+/* Counts asks and answers, before they are published. */
+static void count_talk(const struct settling *settling, const struct outcome *did)
+{
+    if (did->asking) /* relaxed: `alive`, or the links, order this before the end of the flow */
+        __atomic_fetch_add(&settling->flow->asking, did->asking, __ATOMIC_RELAXED);
+}
+
+/* Sends what message i emitted, and its answer. */
+static void publish(gyre_resident *resident, uint32_t i, const struct outcome *did, gyre_u64 origin)
+{
+    if (did->failed)
+        return;
+    opencl_ports_publish(resident, i, origin);
+    if (did->answered)
+        opencl_ports_answer(resident, i, origin);
+}
+
+/* The only message of its flow becomes one of several that are alive, or of one beside a reply. */
+static void begin_count(gyre_resident *resident, const struct settling *settling, uint32_t alive,
                         const struct outcome *did)
 {
     gyre_flow *flow = settling->flow;
+    settling->message->origin &= ~GYRE_ORIGIN_SOLE;
+    flow->answers = flow->failures = flow->over = 0;
+    __atomic_store_n(&flow->alive, alive, __ATOMIC_RELAXED);
+    if (did->replied)
+        note_reply(resident, settling);
+}
+
+/* The only message of its flow: as long as it stays alone, nothing is counted. */
+static void settle_sole(gyre_resident *resident, const struct settling *settling, uint32_t i,
+                        struct outcome *did)
+{
     const gyre_u64 next = GYRE_ORIGIN_NEXT(settling->message->origin);
-    const bool passes_on = did->sent == 1 && !did->replied;
-    if (did->sent > quota_of(settling)) {
+    const uint32_t alive = did->sent + did->again;
+    const bool stays_alone = alive == 1 && !did->replied;
+    if (alive > quota_of(settling)) {
         const gyre_failure over = failure_of(GYRE_FAILURE_QUOTA, OVER_TEXT);
+        did->again = false;
         complete_failed(resident, settling, &over);
         return;
     }
-    if (did->sent && !passes_on) {
-        flow->answers = flow->failures = flow->over = 0;
-        __atomic_store_n(&flow->alive, did->sent, __ATOMIC_RELAXED);
-        if (did->replied)
-            note_reply(resident, settling);
-    }
-    if (!did->failed)
-        opencl_ports_publish(resident, i, passes_on ? next | GYRE_ORIGIN_SOLE : next);
-    if (!did->sent)
+    if (alive && !stays_alone)
+        begin_count(resident, settling, alive, did);
+    count_talk(settling, did);
+    publish(resident, i, did, stays_alone ? next | GYRE_ORIGIN_SOLE : next);
+    if (!alive)
         complete_alone(resident, settling, did);
 }
 
 /* One message of several. Accounts for what it emitted before that is published, so that the flow cannot end too early. */
 static void settle_counted(gyre_resident *resident, const struct settling *settling, uint32_t i,
-                           const struct outcome *did)
+                           struct outcome *did)
 {
+    const uint32_t alive = did->sent + did->again;
     if (did->failed)
         note_failure(settling->flow, &did->failure);
     else if (did->replied)
         note_reply(resident, settling);
-    const bool counted = did->sent < 2 || count_alive(settling, did->sent - 1);
-    if (counted && !did->failed)
-        opencl_ports_publish(resident, i, GYRE_ORIGIN_NEXT(settling->message->origin));
-    if (!counted || did->sent == 0)
+    if (alive > 1 && !count_alive(settling, alive - 1)) {
+        did->again = false;
+        count_out(resident, settling);
+        return;
+    }
+    count_talk(settling, did);
+    publish(resident, i, did, GYRE_ORIGIN_NEXT(settling->message->origin));
+    if (!alive)
         count_out(resident, settling);
 }
 
@@ -287,20 +351,23 @@ static void settle_counted(gyre_resident *resident, const struct settling *settl
 void opencl_flow_refuse(gyre_resident *resident, const struct opencl_message *message, gyre_i32 code,
                         const char *text)
 {
-    const struct settling settling = settling_of(resident, message);
+    struct opencl_message refused = *message;
+    const struct settling settling = settling_of(resident, &refused);
     const gyre_failure failure = failure_of(code, text);
     complete_failed(resident, &settling, &failure);
 }
 
 void opencl_flow_drop(gyre_resident *resident, const struct opencl_message *message)
 {
-    const struct settling settling = settling_of(resident, message);
+    struct opencl_message dropped = *message;
+    const struct settling settling = settling_of(resident, &dropped);
     complete(resident, &settling, GYRE_OUTCOME_DROPPED, 0);
 }
 
 void opencl_flow_pass_over(gyre_resident *resident, const struct opencl_message *message)
 {
-    const struct settling settling = settling_of(resident, message);
+    struct opencl_message passed = *message;
+    const struct settling settling = settling_of(resident, &passed);
     count_out(resident, &settling);
 }
 
@@ -315,9 +382,40 @@ static bool emits(const gyre_resident *resident, uint32_t i)
     const gyre_u32 *counts =
         (const gyre_u32 *)(const void *)(link_reply_cell(resident, i) + resident->links->told.counts_offset);
     bool any = false;
-    for (uint32_t port = 0; port < resident->links->port_count; port++)
+    for (uint32_t port = 0; port < resident->links->declared; port++)
         any = any || counts[port];
     return any;
+}
+
+/* A request of a queue that enters no pipeline. */
+static struct outcome judge_alone(const gyre_resident *resident, uint32_t i, const struct outcome *did)
+{
+    if (emits(resident, i))
+        return failed_with(GYRE_FAILURE_PORT, "emitted, and the queue enters no pipeline");
+    if (opencl_ports_again(resident, i))
+        return failed_with(GYRE_FAILURE_PORT, "GYRE_MORE, and the queue enters no pipeline");
+    return *did;
+}
+
+#define TOO_DEEP "more asks wait for each other than " GYRE_TEXT_(GYRE_ASKS_DEEP)
+
+/* What the call asked, and, when the message was asked, its reply, which goes to the asker. */
+static struct outcome judge_talk(const gyre_resident *resident, uint32_t i,
+                                 const struct opencl_message *message, struct outcome did)
+{
+    const uint32_t asks = opencl_ports_count_asks(resident, i);
+    const bool replied = did.replied;
+    did.answered = replied && message->ask.depth > 0;
+    did.replied = replied && !did.answered;
+    if (asks && message->ask.depth >= GYRE_ASKS_DEEP)
+        return failed_with(GYRE_FAILURE_ASK, TOO_DEEP);
+    if (did.answered && !opencl_ports_can_answer(resident->links, message))
+        return failed_with(GYRE_FAILURE_ANSWER, "replied to an ask, and no link leads back to the asker");
+    did.sent += did.answered;
+    did.asking = (gyre_i32)asks - did.answered;
+    if (did.replied && !resident->links->table->answers)
+        return failed_with(GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
+    return did;
 }
 
 /* Reads what the handler did with message i, and judges whether it may. */
@@ -332,42 +430,52 @@ static struct outcome judge(const gyre_resident *resident, uint32_t i, const str
     }
     if (!did.replied && answer->info != GYRE_OUTCOME_NO_REPLY)
         return failed_with(GYRE_FAILURE_OUTCOME, "the device completed it with no outcome");
-    if (!message->origin)
-        return emits(resident, i)
-                   ? failed_with(GYRE_FAILURE_PORT, "emitted, and the queue enters no pipeline")
-                   : did;
+    if (!message->in_flow)
+        return judge_alone(resident, i, &did);
     did.sent = opencl_ports_count(resident, i, &astray);
+    did.again = opencl_ports_again(resident, i);
     if (astray)
         return failed_with(GYRE_FAILURE_PORT, "the handler emitted to a port without a link");
     if (message->origin & GYRE_ORIGIN_TAP)
         did.replied = false; /* thrown away: it is of no flow */
-    if (did.replied && !resident->links->table->answers)
-        return failed_with(GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
-    return did;
+    return judge_talk(resident, i, message, did);
 }
 
 /* A message of no flow: nothing is counted or completed, and what it emitted goes its way. */
-static bool settle_tapped(gyre_resident *resident, const struct opencl_message *message, uint32_t i)
+static void settle_tapped(gyre_resident *resident, const struct opencl_message *message, uint32_t i,
+                          const struct outcome *did)
 {
-    const struct outcome did = judge(resident, i, message);
-    if (!did.failed)
-        opencl_ports_publish(resident, i, GYRE_ORIGIN_NEXT(message->origin));
-    return did.failed;
+    publish(resident, i, did, GYRE_ORIGIN_NEXT(message->origin));
+}
+
+static void settle_in_flow(gyre_resident *resident, struct opencl_message *message, uint32_t i,
+                           struct outcome *did)
+{
+    struct settling settling = settling_of(resident, message);
+    settling.answer = (const gyre_slot *)(const void *)link_reply_cell(resident, i);
+    if (!message->in_flow)
+        complete_alone(resident, &settling, did);
+    else if (message->origin & GYRE_ORIGIN_SOLE)
+        settle_sole(resident, &settling, i, did);
+    else
+        settle_counted(resident, &settling, i, did);
 }
 
 bool opencl_flow_settle(gyre_resident *resident, uint32_t i)
 {
-    const struct opencl_message *message = &resident->links->messages[i];
+    struct opencl_message *message = &resident->links->messages[i];
+    struct outcome did = judge(resident, i, message);
     if (message->origin & GYRE_ORIGIN_TAP)
-        return settle_tapped(resident, message, i);
-    struct settling settling = settling_of(resident, message);
-    settling.answer = (const gyre_slot *)(const void *)link_reply_cell(resident, i);
-    const struct outcome did = judge(resident, i, message);
-    if (!message->origin)
-        complete_alone(resident, &settling, &did);
-    else if (message->origin & GYRE_ORIGIN_SOLE)
-        settle_sole(resident, &settling, i, &did);
+        settle_tapped(resident, message, i, &did);
     else
-        settle_counted(resident, &settling, i, &did);
+        settle_in_flow(resident, message, i, &did);
+    message->again = did.again;
     return did.failed;
+}
+
+bool opencl_flow_has_way(const struct opencl_links *links, const struct opencl_message *message)
+{
+    if (message->in_flow)
+        return links->table != NULL;
+    return message->queue->memory && message->queue->serial == message->serial;
 }

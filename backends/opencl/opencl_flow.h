@@ -29,7 +29,12 @@ unsigned char *opencl_flow_header(const gyre_link_entry *entry, gyre_u32 place);
 void opencl_flow_refuse(gyre_resident *resident, const struct opencl_message *message, gyre_i32 code,
                         const char *text);
 void opencl_flow_drop(gyre_resident *resident, const struct opencl_message *message);
-/** Settles message i of the epoch, whose reply is in its cell. Returns whether it failed. */
+/** Whether the way of the message's completion is still there. */
+bool opencl_flow_has_way(const struct opencl_links *links, const struct opencl_message *message);
+/**
+ * Settles message i of the epoch, whose reply is in its cell. Returns whether it failed; messages[i].again says whether its handler is
+ * called again.
+ */
 bool opencl_flow_settle(gyre_resident *resident, uint32_t i);
 
 #endif

@@ -6,6 +6,8 @@
 #include "opencl_commands.h"
 #include "opencl_fetch.h"
 #include "opencl_flow.h"
+#include "opencl_flow_memory.h"
+#include "opencl_kept.h"
 #include "opencl_link_ring.h"
 #include "opencl_links.h"
 #include "opencl_ports.h"
@@ -43,21 +45,34 @@ static bool place_cells(struct opencl_links *links, const struct opencl_kernel *
     links->told.flow_offset = sizeof(gyre_slot) + whole(record->request->size);
     links->request_cell = (uint32_t)(links->told.flow_offset + sizeof(gyre_cell_flow) + GYRE_HEADER_SIZE_MAX);
     links->told.counts_offset = at;
-    at += whole(record->port_count * sizeof(gyre_u32));
+    at += whole((record->port_count + 1) * sizeof(gyre_u32));
     for (uint32_t i = 0; i < record->port_count; i++) {
         const uint32_t size = (uint32_t)record->ports[i].type->size;
+        const bool asks = record->asks && record->asks[i];
+        const uint32_t front = asks ? GYRE_CELL_ASK : 0;
         links->ports[i] = (struct opencl_port){.most = record->ports[i].most,
                                                .size = size,
                                                .least = kernel->port_least[i],
-                                               .stride = (uint32_t)whole(size ? size : 1),
-                                               .place = at};
-        links->told.places_offset[i] = at;
+                                               .stride = (uint32_t)whole(size ? size : 1) + front,
+                                               .place = at + front,
+                                               .asks = asks};
+        links->told.places_offset[i] = at + front;
         links->told.strides[i] = links->ports[i].stride;
         at += (gyre_u64)links->ports[i].most * links->ports[i].stride;
     }
-    links->port_count = record->port_count;
+    links->port_count = links->declared = record->port_count;
     links->reply_cell = (uint32_t)at;
     return at == links->reply_cell;
+}
+
+/* Makes what the kernel needs for epochs of so many cells. */
+static bool make_lists(const gyre_resident *resident, uint32_t cells)
+{
+    struct opencl_links *links = resident->links;
+    links->messages = calloc(cells, sizeof *links->messages);
+    links->depths = calloc(resident->blocks, sizeof *links->depths);
+    return links->messages && links->depths && opencl_kept_create(links, cells) &&
+           opencl_flow_memory_create(links, cells);
 }
 
 gyre_status opencl_links_create(gyre_resident *resident)
@@ -73,12 +88,10 @@ gyre_status opencl_links_create(gyre_resident *resident)
             GYRE_INVALID,
             "kernel '%s': what one call may emit to all ports has more than 4 GiB; declare fewer messages a call",
             resident->kernel->record.name);
-    const gyre_u64 fit = CELLS_BYTES / ((gyre_u64)links->request_cell + links->reply_cell);
-    links->room = opencl_least(fit ? fit : 1, device->settings.batch);
-    const uint32_t cells = links->room > resident->blocks ? links->room : resident->blocks;
-    links->messages = calloc(cells, sizeof *links->messages);
-    links->depths = calloc(resident->blocks, sizeof *links->depths);
-    return links->messages && links->depths
+    opencl_flow_memory_shape(resident);
+    const gyre_u64 cell = (gyre_u64)links->request_cell + links->reply_cell + links->memory.stride;
+    links->room = opencl_least(CELLS_BYTES > cell ? CELLS_BYTES / cell : 1, device->settings.batch);
+    return make_lists(resident, links->room > resident->blocks ? links->room : resident->blocks)
                ? GYRE_OK
                : device->host->error(GYRE_EXHAUSTED, "no memory for the links of a kernel");
 }
@@ -88,6 +101,8 @@ void opencl_links_destroy(gyre_resident *resident)
     if (resident->links) {
         free(resident->links->messages);
         free(resident->links->depths);
+        opencl_kept_destroy(resident->links);
+        opencl_flow_memory_destroy(resident->links);
     }
     free(resident->links);
     resident->links = NULL;
@@ -108,20 +123,38 @@ struct handled {
     uint32_t all, failed;
 };
 
+/* Settles message i, which is done. Returns whether its block has stopped there, for its handler wants to be called again. */
+static bool settle_one(gyre_resident *resident, uint32_t i, struct handled *handled)
+{
+    struct opencl_message *message = &resident->links->messages[i];
+    if (message->lost)
+        return false;
+    handled->all += message->turn == 0; /* and not again in later turns */
+    handled->failed += opencl_flow_settle(resident, i);
+    if (message->again)
+        opencl_kept_add(resident, i);
+    return opencl_ports_again(resident, i);
+}
+
 /*
  * Settles the messages that are done, in their order. Those behind a message that was not begun wait for it, so that what they
- * emitted keeps its order.
+ * emitted keeps its order. What was not begun because a message before it is handled again is handled later, too.
  */
 static struct handled settle(gyre_resident *resident)
 {
     struct opencl_links *links = resident->links;
     struct handled handled = {0, 0};
-    for (; links->settled < links->count && is_done(resident, links->settled); links->settled++) {
-        if (links->messages[links->settled].lost)
-            continue;
-        handled.all++;
-        handled.failed += opencl_flow_settle(resident, links->settled);
+    bool stopped = false;
+    opencl_flow_memory_give_back(resident);
+    for (; links->settled < links->count; links->settled++) {
+        if (is_done(resident, links->settled))
+            stopped = settle_one(resident, links->settled, &handled) || stopped;
+        else if (!stopped)
+            break;
+        else if (!links->messages[links->settled].lost)
+            opencl_kept_add(resident, links->settled);
     }
+    links->kept.seen = links->kept.seen || stopped;
     return handled;
 }
 
@@ -131,7 +164,7 @@ static void settle_rest(gyre_resident *resident)
     struct opencl_links *links = resident->links;
     for (; links->settled < links->count; links->settled++) {
         const struct opencl_message *message = &links->messages[links->settled];
-        if (!message->origin && !message->lost && is_done(resident, links->settled))
+        if (!message->in_flow && !message->lost && is_done(resident, links->settled))
             opencl_flow_settle(resident, links->settled);
     }
 }
@@ -147,14 +180,6 @@ static const gyre_link_entry *find_entry(const gyre_link_table *table, uint32_t 
     return NULL;
 }
 
-/* Whether the way of the message's completion is still there. */
-static bool has_way(const struct opencl_links *links, const struct opencl_message *message)
-{
-    if (message->origin)
-        return links->table != NULL;
-    return message->queue->memory && message->queue->serial == message->serial;
-}
-
 /*
  * Forgets messages whose completion has no way any more: the pipeline was taken apart, and the core completes its requests, or
  * a queue was closed. Only a direct lane leaves messages behind, so the cells are the memory that it reads.
@@ -165,7 +190,7 @@ static void forget_lost(gyre_resident *resident)
     uint32_t kept = 0;
     for (uint32_t i = links->settled; i < links->count; i++) {
         gyre_slot *slot = (gyre_slot *)(void *)link_request_cell(resident, i);
-        links->messages[i].lost = links->messages[i].lost || !has_way(links, &links->messages[i]);
+        links->messages[i].lost = links->messages[i].lost || !opencl_flow_has_way(links, &links->messages[i]);
         kept += !links->messages[i].lost;
         if (!links->messages[i].lost)
             continue;
@@ -190,6 +215,7 @@ void opencl_links_obey(gyre_resident *resident, gyre_u64 command)
     for (uint32_t i = 0; i < resident->queue_count; i++)
         resident->queues[i].entry = find_entry(links->table, i, resident->queues[i].serial);
     forget_lost(resident);
+    opencl_kept_forget(links);
 }
 
 /* ---- epochs ---- */
@@ -209,29 +235,43 @@ static gyre_status make_room(gyre_resident *resident, uint32_t count)
     cl_int code =
         opencl_stage_grow(device, resident->compute, &epoch->in, (size_t)count * links->request_cell);
     if (code == CL_SUCCESS)
-        code = opencl_stage_grow(device, resident->compute, &epoch->out, (size_t)count * links->reply_cell);
+        code = opencl_stage_grow(device, resident->compute, &epoch->out,
+                                 opencl_flow_memory_end(links, count, count));
     if (epoch->in.memory != in || epoch->out.memory != out)
         resident->bound_queue = NULL; /* another object may get the same address */
     return opencl_commanded(resident, code, "making room for messages");
 }
 
-/* Takes messages for an epoch. */
+/* Messages of the next epoch at most. A kernel whose handlers return GYRE_MORE has one for each of its blocks. */
+static uint32_t most_of(const gyre_resident *resident)
+{
+    const struct opencl_links *links = resident->links;
+    const uint32_t most = opencl_least(links->room, resident->limit);
+    if (!links->kept.seen)
+        return most;
+    return opencl_least(most, opencl_is_serial(resident) ? 1 : resident->blocks);
+}
+
+/* Takes messages for an epoch. What is handled again comes first, and until it is no other message of the pipeline. */
 static gyre_status fetch(gyre_resident *resident)
 {
     struct opencl_links *links = resident->links;
-    const uint32_t most = opencl_least(links->room, resident->limit);
-    const uint32_t room = opencl_ports_room(links, most);
+    const uint32_t most = most_of(resident);
+    uint32_t room = opencl_ports_room(links, most);
     const gyre_status status = make_room(resident, opencl_columns_begin(resident, most));
     if (status != GYRE_OK)
         return status;
     resident->epochs[0].first += links->count;
     links->count = links->settled = 0;
     links->foreign = false;
+    opencl_kept_fetch(resident, room);
+    room = links->kept.count ? 0 : room;
     if (links->turns++ % QUEUES_FIRST == 0)
-        opencl_fetch_queues(resident, room, most);
+        opencl_fetch_queues(resident, room, opencl_kept_has_room(links) ? most : 0);
     opencl_fetch_links(resident, room);
-    opencl_fetch_queues(resident, room, most);
+    opencl_fetch_queues(resident, room, opencl_kept_has_room(links) ? most : 0);
     opencl_columns_end(resident);
+    opencl_flow_memory_fill(resident);
     return GYRE_OK;
 }
 
@@ -260,13 +300,18 @@ static gyre_status upload(const gyre_resident *resident)
 {
     const struct opencl_links *links = resident->links;
     const struct opencl_epoch *epoch = &resident->epochs[0];
+    const struct opencl_loader *cl = resident->device->cl;
+    const size_t end = opencl_flow_memory_end(links, links->count, links->memory.count);
     if (reaches_cells(resident))
         return GYRE_OK;
-    return opencl_commanded(resident,
-                            resident->device->cl->clEnqueueWriteBuffer(
-                                epoch->commands, epoch->in.memory, CL_FALSE, 0,
-                                (size_t)links->count * links->request_cell, epoch->in.host, 0, NULL, NULL),
-                            "clEnqueueWriteBuffer");
+    cl_int code =
+        cl->clEnqueueWriteBuffer(epoch->commands, epoch->in.memory, CL_FALSE, 0,
+                                 (size_t)links->count * links->request_cell, epoch->in.host, 0, NULL, NULL);
+    if (code == CL_SUCCESS && links->memory.count)
+        code = cl->clEnqueueWriteBuffer(epoch->commands, epoch->out.memory, CL_FALSE, links->memory.at,
+                                        end - links->memory.at, epoch->out.host + links->memory.at, 0, NULL,
+                                        NULL);
+    return opencl_commanded(resident, code, "clEnqueueWriteBuffer");
 }
 
 static gyre_status download(const gyre_resident *resident, struct opencl_epoch *epoch)
@@ -274,12 +319,12 @@ static gyre_status download(const gyre_resident *resident, struct opencl_epoch *
     const struct opencl_links *links = resident->links;
     if (reaches_cells(resident))
         return GYRE_OK;
-    return opencl_commanded(
-        resident,
-        resident->device->cl->clEnqueueReadBuffer(epoch->commands, epoch->out.memory, CL_FALSE, 0,
-                                                  (size_t)links->count * links->reply_cell, epoch->out.host,
-                                                  0, NULL, &epoch->done),
-        "clEnqueueReadBuffer");
+    return opencl_commanded(resident,
+                            resident->device->cl->clEnqueueReadBuffer(
+                                epoch->commands, epoch->out.memory, CL_FALSE, 0,
+                                opencl_flow_memory_end(links, links->count, links->memory.count),
+                                epoch->out.host, 0, NULL, &epoch->done),
+                            "clEnqueueReadBuffer");
 }
 
 /* Sends the epoch to the device: the whole of it, or once more what a command kept lanes from beginning. */
@@ -367,6 +412,8 @@ bool opencl_links_have_work(const gyre_resident *resident)
     if (links->settled < links->count)
         return true;
     const bool room = opencl_ports_room(links, 1) > 0;
+    if (links->kept.count)
+        return room || (opencl_kept_has_room(links) && opencl_fetch_has_requests(resident, false));
     return (room && opencl_fetch_has_links(resident)) || opencl_fetch_has_requests(resident, room);
 }
 

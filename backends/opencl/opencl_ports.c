@@ -25,6 +25,10 @@ void opencl_ports_aim(struct opencl_links *links)
     const gyre_link_table *table = links->table;
     links->branch_count = 0;
     links->heard = false;
+    links->port_count = links->declared;
+    for (; table && links->port_count < table->port_count && links->port_count < GYRE_PORTS_MAX;
+         links->port_count++)
+        links->ports[links->port_count] = (struct opencl_port){.most = table->ports[links->port_count].most};
     for (uint32_t i = 0; i < links->port_count; i++) {
         struct opencl_port *port = &links->ports[i];
         const gyre_link_port *wired = table && i < table->port_count ? &table->ports[i] : NULL;
@@ -100,12 +104,23 @@ void opencl_ports_tell_starved(const gyre_resident *resident, bool starved)
 
 /* ---- sending ---- */
 
+/* What the kernel noted of message i: how much each port emitted, and whether its handler is to be called again. */
+static const gyre_u32 *counts_of(const gyre_resident *resident, uint32_t i)
+{
+    return (const gyre_u32 *)(const void *)(link_reply_cell(resident, i) +
+                                            resident->links->told.counts_offset);
+}
+
 static uint32_t emitted_to(const gyre_resident *resident, uint32_t i, uint32_t port)
 {
-    const struct opencl_links *links = resident->links;
-    const gyre_u32 *counts =
-        (const gyre_u32 *)(const void *)(link_reply_cell(resident, i) + links->told.counts_offset);
-    return opencl_least(counts[port], links->ports[port].most);
+    return opencl_least(counts_of(resident, i)[port], resident->links->ports[port].most);
+}
+
+bool opencl_ports_again(const gyre_resident *resident, uint32_t i)
+{
+    const uint32_t declared = resident->links->declared;
+    const gyre_slot *answer = (const gyre_slot *)(const void *)link_reply_cell(resident, i);
+    return declared && answer->info != GYRE_OUTCOME_FAILED && counts_of(resident, i)[declared];
 }
 
 static bool is_cut(const struct opencl_branch *branch)
@@ -148,7 +163,7 @@ uint32_t opencl_ports_count(const gyre_resident *resident, uint32_t i, const cha
 {
     const struct opencl_links *links = resident->links;
     uint32_t count = 0;
-    for (uint32_t number = 0; number < links->port_count; number++) {
+    for (uint32_t number = 0; number < links->declared; number++) {
         const uint32_t emitted = emitted_to(resident, i, number);
         if (emitted && !links->ports[number].wired)
             *astray = resident->kernel->record.ports[number].name;
@@ -158,9 +173,83 @@ uint32_t opencl_ports_count(const gyre_resident *resident, uint32_t i, const cha
     return count + count_branches(resident, i);
 }
 
-/* Copies `count` messages of a port, the first of which lies at `place`, into a ring. */
-static void publish(gyre_link_ring *ring, const struct opencl_port *port, const unsigned char *place,
-                    uint32_t count, gyre_u64 origin)
+/* ---- asks and answers ---- */
+
+static gyre_link_ask *ask_of(gyre_link_slot *slot)
+{
+    return (gyre_link_ask *)(void *)(slot + 1);
+}
+
+uint32_t opencl_ports_count_asks(const gyre_resident *resident, uint32_t i)
+{
+    const struct opencl_links *links = resident->links;
+    uint32_t count = 0;
+    for (uint32_t number = 0; number < links->declared; number++)
+        if (links->ports[number].asks && links->ports[number].wired)
+            count += emitted_to(resident, i, number);
+    return count;
+}
+
+/* The port by which an answer to the message's ask goes back; NULL: there is none. */
+static struct opencl_port *way_back(struct opencl_links *links, const struct opencl_message *message)
+{
+    const gyre_link_ask *ask = &message->ask;
+    const uint32_t number =
+        ask->depth >= 1 && ask->depth <= GYRE_ASKS_DEEP ? ask->returns[ask->depth - 1].port : GYRE_PORTS_MAX;
+    if (number >= links->port_count || number < links->declared || !links->ports[number].ring ||
+        links->ports[number].ring->talk != GYRE_TALK_ANSWERS)
+        return NULL;
+    return &links->ports[number];
+}
+
+bool opencl_ports_can_answer(const struct opencl_links *links, const struct opencl_message *message)
+{
+    return way_back((struct opencl_links *)(uintptr_t)links, message) != NULL;
+}
+
+void opencl_ports_answer(gyre_resident *resident, uint32_t i, gyre_u64 origin)
+{
+    const struct opencl_message *message = &resident->links->messages[i];
+    const gyre_slot *answer = (const gyre_slot *)(const void *)link_reply_cell(resident, i);
+    const uint32_t length = opencl_least(answer->length, (uint32_t)resident->kernel->record.reply->size);
+    struct opencl_port *port = way_back(resident->links, message);
+    gyre_link_ring *ring = port->ring;
+    gyre_link_slot *slot = link_slot(ring, ring->head);
+    gyre_link_ask *ask = ask_of(slot);
+    unsigned char *payload = (unsigned char *)(ask + 1);
+    if (ring->choice) { /* the asker takes several types: as GYRE_PROTOCOL has them */
+        const gyre_u32 front[] = {GYRE_CHOICE_FRONT + length, ring->choice};
+        memcpy(payload, front, sizeof front);
+        payload += GYRE_CHOICE_FRONT;
+    }
+    memcpy(payload, answer + 1, length);
+    *ask = message->ask; /* the latest ask comes off */
+    ask->depth--;
+    ask->token = ask->returns[ask->depth].token;
+    slot->origin = origin;
+    slot->length = length + (ring->choice ? GYRE_CHOICE_FRONT : 0);
+    /* pairs with the acquire of the asker */
+    __atomic_store_n(&slot->sequence, (gyre_u32)(ring->head + 1), __ATOMIC_RELEASE);
+    __atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_RELAXED);
+    port->sent = true;
+}
+
+/* Writes in front of an emitted message whom its answer goes to. The token lies in front of its place. */
+static void address(const struct opencl_message *message, const gyre_link_ring *ring,
+                    const unsigned char *place, gyre_link_ask *ask)
+{
+    *ask = message->ask;
+    ask->token = 0;
+    ask->returns[ask->depth].port = ring->back;
+    memcpy(&ask->returns[ask->depth].token, place - GYRE_CELL_ASK, sizeof(gyre_u32));
+    ask->depth++;
+}
+
+/* ---- publishing ---- */
+
+/* Copies `count` messages of a port that message `from` emitted, the first of which lies at `place`, into a ring. */
+static void publish(gyre_link_ring *ring, const struct opencl_port *port, const struct opencl_message *from,
+                    const unsigned char *place, uint32_t count, gyre_u64 origin)
 {
     const gyre_u64 head = ring->head, end = head + count;
     for (gyre_u64 index = head; index != end; index++, place += port->stride) {
@@ -168,7 +257,9 @@ static void publish(gyre_link_ring *ring, const struct opencl_port *port, const 
         const gyre_u32 said = *(const gyre_u32 *)(const void *)place;
         slot->origin = origin;
         slot->length = GYRE_REPLY_LENGTH_(port->least, port->size, said);
-        memcpy(slot + 1, place, slot->length);
+        if (ring->talk == GYRE_TALK_ASKS)
+            address(from, ring, place, ask_of(slot));
+        memcpy(ring->talk == GYRE_TALK_ASKS ? (void *)(ask_of(slot) + 1) : slot + 1, place, slot->length);
         /* pairs with the acquire of the target */
         __atomic_store_n(&slot->sequence, (gyre_u32)(index + 1), __ATOMIC_RELEASE);
     }
@@ -193,8 +284,8 @@ static void throw_away(gyre_link_ring *ring, uint32_t emitted)
 }
 
 /* Gives every subscriber of the port's topic what it gets. The port's own ring is that of one of them, or nobody's. */
-static void publish_topic(struct opencl_links *links, uint32_t number, const unsigned char *place,
-                          uint32_t emitted, gyre_u64 origin)
+static void publish_topic(struct opencl_links *links, uint32_t number, const struct opencl_message *from,
+                          const unsigned char *place, uint32_t emitted, gyre_u64 origin)
 {
     gyre_link_ring *own = links->ports[number].ring;
     bool is_own = false;
@@ -202,7 +293,7 @@ static void publish_topic(struct opencl_links *links, uint32_t number, const uns
         struct opencl_branch *branch = &links->branches[i];
         if (branch->port != number)
             continue;
-        publish(branch->ring, &links->ports[number], place, branch->accepted,
+        publish(branch->ring, &links->ports[number], from, place, branch->accepted,
                 is_outside(branch) ? (origin & ~GYRE_ORIGIN_SOLE) | GYRE_ORIGIN_TAP : origin);
         note_missed(branch, emitted - branch->accepted);
         branch->sent = branch->sent || branch->accepted;
@@ -215,17 +306,18 @@ static void publish_topic(struct opencl_links *links, uint32_t number, const uns
 void opencl_ports_publish(gyre_resident *resident, uint32_t i, gyre_u64 origin)
 {
     struct opencl_links *links = resident->links;
-    for (uint32_t number = 0; number < links->port_count; number++) {
+    const struct opencl_message *from = &links->messages[i];
+    for (uint32_t number = 0; number < links->declared; number++) {
         struct opencl_port *port = &links->ports[number];
         const unsigned char *place = link_reply_cell(resident, i) + port->place;
         const uint32_t emitted = emitted_to(resident, i, number);
         if (!emitted || !port->wired)
             continue;
         if (port->wired->use == GYRE_PORT_LINKED) {
-            publish(port->ring, port, place, emitted, origin);
+            publish(port->ring, port, from, place, emitted, origin);
             port->sent = true;
         } else if (port->wired->use == GYRE_PORT_TOPIC) {
-            publish_topic(links, number, place, emitted, origin);
+            publish_topic(links, number, from, place, emitted, origin);
         } else {
             throw_away(port->ring, emitted);
         }

@@ -20,6 +20,14 @@ uint32_t opencl_ports_room(const struct opencl_links *links, uint32_t most);
 uint32_t opencl_ports_count(const gyre_resident *resident, uint32_t i, const char **astray);
 /** Sends what message i emitted on its way, once opencl_ports_count has counted it. */
 void opencl_ports_publish(gyre_resident *resident, uint32_t i, gyre_u64 origin);
+/** Whether the handler of message i, which did not fail, wants to be called again with it. */
+bool opencl_ports_again(const gyre_resident *resident, uint32_t i);
+/** How many of the messages that message i emitted ask. */
+uint32_t opencl_ports_count_asks(const gyre_resident *resident, uint32_t i);
+/** Whether an answer to the ask that the message came by has a way back to the asker. */
+bool opencl_ports_can_answer(const struct opencl_links *links, const struct opencl_message *message);
+/** Sends the reply of message i as that answer. */
+void opencl_ports_answer(gyre_resident *resident, uint32_t i, gyre_u64 origin);
 /** Tells the targets of links whether the pump, about to sleep, waits for room in their rings. */
 void opencl_ports_tell_starved(const gyre_resident *resident, bool starved);
 /** Wakes the kernels and programs that sleep and were sent something. */

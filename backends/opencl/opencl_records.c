@@ -85,12 +85,37 @@ static gyre_status read_least(const struct device_file *file, struct opencl_kern
     return device_file_damaged(file, "does not describe the ports of", kernel->record.name);
 }
 
+/* Reads how much memory a flow has at the kernel, and how much at any kernel of the file. */
+static gyre_status read_flow(const struct device_file *file, struct opencl_kernel *kernel)
+{
+    static const char prefix[] = "gyre_flow_size_";
+    const struct opencl_records *records = file->self;
+    const gyre_item *item;
+    size_t at = 0;
+    while ((item = next_item(records, &at))) {
+        gyre_u32 size;
+        if (strncmp(item->name, prefix, sizeof prefix - 1) != 0)
+            continue;
+        if (item->size != sizeof size)
+            return device_file_damaged(file, "does not describe the memory of", kernel->record.name);
+        memcpy(&size, item + 1, sizeof size);
+        if (size > GYRE_FLOW_SIZE_MAX)
+            return device_file_damaged(file, "does not describe the memory of", kernel->record.name);
+        if (strcmp(item->name + sizeof prefix - 1, kernel->record.name) == 0)
+            kernel->record.flow_size = size;
+        kernel->flow_most = size > kernel->flow_most ? size : kernel->flow_most;
+    }
+    return GYRE_OK;
+}
+
 static gyre_status read_kernel(const struct device_file *file, gyre_module *module, const gyre_item *item)
 {
     struct opencl_kernel *kernel = &module->kernels[module->kernel_count++];
     const struct device_bytes bytes = {item->name, item + 1, item->size};
-    const gyre_status status =
+    gyre_status status =
         device_record_read(file, module->records->types, &bytes, &kernel->seen, &kernel->record);
+    if (status == GYRE_OK)
+        status = read_flow(file, kernel);
     return status == GYRE_OK ? read_least(file, kernel) : status;
 }
 

@@ -88,6 +88,12 @@ static bool has_columns(const gyre_resident *resident, const gyre_epoch *epoch)
     return resident->links && resident->links->rows && epoch->count;
 }
 
+/* Whether a block handles one message after the other: two of a flow would meet in its memory, and a GYRE_MORE holds others up. */
+static bool in_turn(const gyre_resident *resident)
+{
+    return resident->links && (resident->links->memory.stride || resident->links->kept.seen);
+}
+
 /* Spreads columns: each block handles its own, one message after the other. */
 static uint32_t shape_columns(const gyre_resident *resident, gyre_epoch *epoch, size_t *local)
 {
@@ -117,6 +123,8 @@ void opencl_shape(const gyre_resident *resident, uint32_t each, gyre_epoch *epoc
         epoch->step = groups = has_columns(resident, epoch) ? resident->blocks : groups;
     } else if (has_columns(resident, epoch)) {
         groups = shape_columns(resident, epoch, local);
+    } else if (in_turn(resident)) {
+        groups = shape_few(resident, each, epoch, local);
     } else {
         groups = shape_lanes(resident, each, epoch, local);
     }

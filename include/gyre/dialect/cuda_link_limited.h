@@ -13,9 +13,11 @@
 #define GYRE_LINK_PASS_OVER_(links, message) ((void)0)
 #else
 #define GYRE_LINK_NOTE_AGAIN_(message, gyre) ((message)->again = (gyre)->again)
-/* A request that is passed over (cuda_link_entry.h) was counted as a flow that begins. */
+/* A request that is passed over (cuda_link_entry.h) was counted as a flow that begins, except one that is to be dropped. */
 #define GYRE_LINK_PASS_OVER_(links, message)                                                                 \
-    gyre_admission_give_(gyre_entry_of_((links), (message)->origin), 1)
+    ((message)->index >= (links)->run.drop_before                                                            \
+         ? gyre_admission_give_(gyre_entry_of_((links), (message)->origin), 1)                               \
+         : (void)0)
 
 /* ---- before the handler ---- */
 

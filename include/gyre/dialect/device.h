@@ -126,7 +126,11 @@ typedef struct gyre_context {
     void *spare;  /* in its place, for a handler that names another kernel */
 #endif
 #else
-    gyre_u64 flow_id; /* what gyre_flow_id says */
+    gyre_u64 flow_id;         /* what gyre_flow_id says */
+    gyre_u32 turn, again;     /* calls of the handler with this message before; it wants another one */
+    gyre_u32 token;           /* what gyre_token says */
+    gyre_u32 memory_size;     /* bytes of memory of the kernel's flows */
+    GYRE_GLOBAL void *memory; /* as much as any kernel of the file has; NULL: none has memory of flows */
 #endif
 #endif
 #if GYRE_KEYED
@@ -502,7 +506,8 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
     "' has memory of flows, and GYRE_FLOW stands in another file: add -DGYRE_FLOWS=1 -DGYRE_STAGE=1 to the " \
     "options of its section"
 #else
-#define GYRE_NO_FLOW_WHY_ "' has memory of flows, which this backend does not have yet"
+#define GYRE_NO_FLOW_WHY_                                                                                    \
+    "' has memory of flows: add -DGYRE_STAGE=1 to the options of its section, and leave mode = resident out"
 #endif
 #ifndef GYRE_FLOW
 #define GYRE_FLOW(kernel_, type_)                                                                            \
@@ -514,7 +519,9 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
 #define GYRE_MORE        GYRE_NO_REPLY
 #define gyre_turn(gyre_) ((void)(gyre_), (gyre_u32)0)
 #endif
+#ifndef GYRE_PORTS_WITH_ASKS
 #define GYRE_PORTS_WITH_ASKS(name_, LIST_)                                                                   \
     GYRE_NO_FLOW_ASSERT_("ports '" #name_ "' ask, which this backend does not have yet")
+#endif
 
 #endif

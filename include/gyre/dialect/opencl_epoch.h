@@ -290,6 +290,7 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
                                   gyre_its_started_ns_);                                                     \
             }                                                                                                \
             gyre_epochs_settle_(&gyre_its_epoch_, gyre_its_i_, gyre_its_out_);                               \
+            GYRE_STOP_##has_##_(&gyre_its_context_)                                                          \
         }                                                                                                    \
         gyre_epochs_count_(gyre_its_log_, gyre_its_failed_);                                                 \
     }
@@ -400,6 +401,7 @@ GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
                 gyre_epochs_count_(gyre_its_log_, gyre_its_failed_);                                         \
             }                                                                                                \
             gyre_together_();                                                                                \
+            GYRE_END_##has_##_(ports_, gyre_its_i_, gyre_its_todo_ == GYRE_SLOT_READY_)                      \
         }                                                                                                    \
     }
 

@@ -185,6 +185,7 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
 #define GYRE_HAVE_KEYED_(ports_, gyre)               ((void)0)
 #define GYRE_AIM_KEYED_(ports_, epoch, replies, i)   ((void)0)
 #define GYRE_COUNT_KEYED_(ports_, epoch, replies, i) ((void)0)
+#define GYRE_STOP_KEYED_(gyre)
 #define GYRE_CALL_KEYED_(name_, request, reply, state, scratch, buffers, gyre)                               \
     gyre_keyed_##name_((request), (reply), (const __global gyre_keyed_table *)(state), (scratch), (buffers), \
                        (gyre))

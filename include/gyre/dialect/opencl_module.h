@@ -80,7 +80,20 @@ typedef struct gyre_cell_places {
     gyre_u64 counts_offset; /* bytes from a reply's slot to how much each port emitted, u32 each */
     gyre_u64 places_offset[GYRE_PORTS_MAX]; /* bytes from a reply's slot to the first place of a port */
     gyre_u32 strides[GYRE_PORTS_MAX];       /* bytes from place to place */
+#if !defined(GYRE_DIALECT_OPENCL) || (defined(GYRE_STAGE) && GYRE_STAGE)
+    gyre_u32 memory_size; /* bytes of memory of a flow at the kernel (GYRE_FLOW); 0: it has none */
+    gyre_u32 reserved;
+#endif
 } gyre_cell_places;
+
+/* The members of gyre_cell_flow.reserved. */
+#define GYRE_CELL_TURN  0 /* how often the handler was called with the message before */
+#define GYRE_CELL_TOKEN 1 /* of an answer: what the asker called its ask */
+#define GYRE_CELL_MEMORY                                                                                     \
+    2 /* where the flow's memory lies: so many times 16 bytes from the first reply's slot on; 0: nowhere */
+
+/** Bytes in front of a place of a port that asks, which begin with the token. */
+#define GYRE_CELL_ASK 16
 
 /** What a message of a pipeline travels with; its header follows. */
 typedef struct gyre_cell_flow {

@@ -36,23 +36,48 @@ typedef struct gyre_opencl_port {
     _Static_assert((most_) >= 1 && (most_) <= GYRE_PORT_MOST_MAX,                                            \
                    "port " GYRE_TEXT_(name_) ": one call may emit 1 to " GYRE_TEXT_(                         \
                        GYRE_PORT_MOST_MAX) " messages to it, and its third word is " GYRE_TEXT_(most_));
-#define GYRE_PORT_NUMBERS_(symbol_, LIST_, number_)                                                          \
-    __constant gyre_u32 symbol_[] = {LIST_(number_)};                                                        \
-    GYRE_ITEM_(symbol_, 0, 0, symbol_, sizeof symbol_)
+/*
+ * A port that asks. Its member has another name than that of a port that does not, so that gyre_emit and gyre_ask are each for
+ * one of them.
+ */
+#define GYRE_ASK_MEMBER_(type_, reply_, name_, most_)                                                        \
+    union {                                                                                                  \
+        gyre_opencl_port gyre_port;                                                                          \
+        __global type_ *gyre_asked;                                                                          \
+        char (                                                                                               \
+            *gyre_empty)[1 + ((int)gyre_size_##type_ == (int)gyre_least_##type_ ? 0 : gyre_least_##type_)];  \
+    } name_;
+#define GYRE_ASK_(type_, reply_, name_, most_)       +1
+#define GYRE_ASK_TEXT_(type_, reply_, name_, most_)  #type_ " " #name_ " " #reply_ ";"
+#define GYRE_ASK_COUNT_(type_, reply_, name_, most_) (gyre_u32)(most_),
+#define GYRE_ASK_LEAST_(type_, reply_, name_, most_) (gyre_u32) gyre_least_##type_,
+#define GYRE_ASK_MOST_(type_, reply_, name_, most_)                                                          \
+    _Static_assert(                                                                                          \
+        (int)gyre_size_##reply_ > 0,                                                                         \
+        "port " GYRE_TEXT_(name_) ": an answer is a message, and its second word is " GYRE_TEXT_(reply_));   \
+    GYRE_PORT_MOST_(type_, name_, most_)
 
 /* What a call may emit to each port stands beside the text: `most_` may be an enumerator, whose text says no number. */
-#define GYRE_PORTS(name_, LIST_)                                                                             \
-    enum { gyre_ports_of_##name_ = 0 LIST_(GYRE_PORT_) };                                                    \
+#define GYRE_PORTS_AS_(name_, count_, asserts_, members_, texts_, numbers_, leasts_)                         \
+    enum { gyre_ports_of_##name_ = 0 count_ };                                                               \
     _Static_assert(gyre_ports_of_##name_ >= 1 && gyre_ports_of_##name_ <= GYRE_PORTS_MAX,                    \
                    "ports " #name_ ": a kernel has 1 to " GYRE_TEXT_(                                        \
                        GYRE_PORTS_MAX) " ports, and this list has more, or none");                           \
-    LIST_(GYRE_PORT_MOST_)                                                                                   \
-    typedef struct name_ {                                                                                   \
-        LIST_(GYRE_PORT_MEMBER_)                                                                             \
+    asserts_ typedef struct name_ {                                                                          \
+        members_                                                                                             \
     } name_;                                                                                                 \
-    GYRE_EXPORTED_TEXT_(gyre_ports_text_##name_, LIST_(GYRE_PORT_TEXT_))                                     \
-    GYRE_PORT_NUMBERS_(gyre_ports_most_##name_, LIST_, GYRE_PORT_COUNT_)                                     \
-    GYRE_PORT_NUMBERS_(gyre_ports_least_##name_, LIST_, GYRE_PORT_LEAST_)
+    GYRE_EXPORTED_TEXT_(gyre_ports_text_##name_, texts_)                                                     \
+    __constant gyre_u32 gyre_ports_most_##name_[] = {numbers_};                                              \
+    GYRE_ITEM_(gyre_ports_most_##name_, 0, 0, gyre_ports_most_##name_, sizeof gyre_ports_most_##name_)       \
+    __constant gyre_u32 gyre_ports_least_##name_[] = {leasts_};                                              \
+    GYRE_ITEM_(gyre_ports_least_##name_, 0, 0, gyre_ports_least_##name_, sizeof gyre_ports_least_##name_)
+#define GYRE_PORTS(name_, LIST_)                                                                             \
+    GYRE_PORTS_AS_(name_, LIST_(GYRE_PORT_), LIST_(GYRE_PORT_MOST_), LIST_(GYRE_PORT_MEMBER_),               \
+                   LIST_(GYRE_PORT_TEXT_), LIST_(GYRE_PORT_COUNT_), LIST_(GYRE_PORT_LEAST_))
+#define GYRE_PORTS_WITH_ASKS(name_, LIST_)                                                                   \
+    GYRE_PORTS_AS_(name_, LIST_(GYRE_PORT_, GYRE_ASK_), LIST_(GYRE_PORT_MOST_, GYRE_ASK_MOST_),              \
+                   LIST_(GYRE_PORT_MEMBER_, GYRE_ASK_MEMBER_), LIST_(GYRE_PORT_TEXT_, GYRE_ASK_TEXT_),       \
+                   LIST_(GYRE_PORT_COUNT_, GYRE_ASK_COUNT_), LIST_(GYRE_PORT_LEAST_, GYRE_ASK_LEAST_))
 
 /* ---- declaring kernels ---- */
 
@@ -93,6 +118,62 @@ GYRE_HELPER __global void *gyre_emit_(gyre_context *gyre, gyre_opencl_port *port
     for (gyre_u32 i = 0; i < least; i += 4)
         *(__global gyre_u32 *)(place + i) = i ? 0 : least;
     return (__global void *)place;
+}
+
+#define gyre_ask(gyre_, port_, token_)                                                                       \
+    ((__typeof__((ports)->port_.gyre_asked))gyre_ask_((gyre_), &(ports)->port_.gyre_port, (token_),          \
+                                                      (gyre_u32)sizeof(*(ports)->port_.gyre_empty) - 1))
+
+/* As gyre_emit_, of a port that asks. The host finds the token in front of the message. */
+GYRE_HELPER __global void *gyre_ask_(gyre_context *gyre, gyre_opencl_port *port, gyre_u32 token,
+                                     gyre_u32 least)
+{
+    __global gyre_u8 *place = (__global gyre_u8 *)gyre_emit_(gyre, port, least);
+    if (token == 0)
+        gyre_fail_(gyre, GYRE_FAILURE_PORT, "gyre_ask: a token is not 0");
+    if (place)
+        *(__global gyre_u32 *)(place - GYRE_CELL_ASK) = token;
+    return (__global void *)place;
+}
+
+GYRE_HELPER gyre_u32 gyre_token(const gyre_context *gyre)
+{
+    return gyre->token;
+}
+
+/* ---- memory of flows ---- */
+
+#define GYRE_FLOW(kernel_, type_)                                                                            \
+    _Static_assert(sizeof(type_) <= GYRE_FLOW_SIZE_MAX,                                                      \
+                   "GYRE_FLOW of kernel " #kernel_ ": at most " GYRE_TEXT_(GYRE_FLOW_SIZE_MAX) " bytes");    \
+    typedef type_ gyre_flow_of_##kernel_;                                                                    \
+    __constant gyre_u32 gyre_flow_size_##kernel_[] = {(gyre_u32)sizeof(type_)};                              \
+    GYRE_ITEM_(gyre_flow_size_##kernel_, 0, 0, gyre_flow_size_##kernel_, sizeof gyre_flow_size_##kernel_)
+#define gyre_flow(gyre_, kernel_)                                                                            \
+    ((__global gyre_flow_of_##kernel_ *)gyre_flow_((gyre_), (gyre_u32)sizeof(gyre_flow_of_##kernel_)))
+
+/* A handler that names another kernel than its own fails, and what it writes there has room. */
+GYRE_HELPER __global void *gyre_flow_(gyre_context *gyre, gyre_u32 size)
+{
+    if (size != gyre->memory_size)
+        gyre_fail_(gyre, GYRE_FAILURE_PORT, "gyre_flow: of another kernel than its own");
+    return gyre->memory;
+}
+
+/* ---- being called again ---- */
+
+#define GYRE_MORE ((void)(ports), gyre_more_(gyre))
+
+/* Asks for another call with the same message. Its result is one without a reply. */
+GYRE_HELPER gyre_result gyre_more_(gyre_context *gyre)
+{
+    gyre->again = 1;
+    return GYRE_NO_REPLY;
+}
+
+GYRE_HELPER gyre_u32 gyre_turn(const gyre_context *gyre)
+{
+    return gyre->turn;
 }
 
 GYRE_HELPER gyre_u32 gyre_hop(const gyre_context *gyre)
