@@ -54,8 +54,10 @@ works 64 8
 estimates branches --json
 for text in 1664525u 69069u; do
     line="$(line_of branches "$text")"
-    issued="$(row branches.gyre.c "$line" issued)"
-    ((issued > 0)) || fail "expected line $line to have instructions"
-    has branches "$line" executed $((16 * issued))
+    issued="$(row branches.gyre.c "$line" issued)" executed="$(row branches.gyre.c "$line" executed)"
+    checks=$((checks + 1))
+    # what all lanes run of the line, a condition say, is a little more than half
+    ((issued > 0 && executed >= 16 * issued && executed <= 22 * issued)) ||
+        fail "expected half of the lanes at line $line: $issued of groups, $executed of lanes"
 done
 finish
