@@ -264,7 +264,7 @@ static void take_instruction(struct reading *reading, char *text, uint64_t next)
     if (*operands)
         *operands++ = '\0';
     operands += strspn(operands, " \t");
-    if (strncmp(name, "call", 4) == 0 && take_check(reading, operands, next))
+    if ((strncmp(name, "call", 4) == 0 || strcmp(name, "bl") == 0) && take_check(reading, operands, next))
         return;
     count_instruction(reading, name, operands);
 }

@@ -11,7 +11,7 @@
 
 #include "cli/cli.h"
 
-enum { PLACES_MAX = 1 << 16, LINE_SIZE = 8192 };
+enum { PLACES_MAX = 1 << 16, LINE_SIZE = 8192, LANES_MAX = 1024 };
 
 /* Makes room for one more item of `size` bytes. False without memory, or when there are too many. */
 static bool grow(void **items, size_t count, size_t size)
@@ -59,7 +59,7 @@ static bool read_kernel(traffic_file *traffic, const char *line)
                   " cut %" SCNu64,
                   traffic->kernel, &traffic->form, &traffic->lanes, &traffic->messages, &traffic->groups,
                   &traffic->cut) == 6 &&
-           traffic->form >= 1 && traffic->form <= 4;
+           traffic->form >= 1 && traffic->form <= 4 && traffic->lanes >= 1 && traffic->lanes <= LANES_MAX;
 }
 
 static bool read_line(traffic_file *traffic, const char *line, size_t number)
@@ -93,7 +93,7 @@ int traffic_file_read(traffic_file *traffic, const char *path)
     if (!right)
         return cli_error(CLI_FAILED, "%s:%zu: expected counts of the check traffic, found '%.60s'", path,
                          number, line);
-    if (!traffic->messages)
+    if (!traffic->messages || !traffic->groups)
         return cli_error(CLI_FAILED, "nothing was counted: no message reached the handler");
     return CLI_OK;
 }

@@ -38,7 +38,7 @@ has actor_table "$line" sectors 30
 
 # lanes of a group at different words of one bank: rows of 32 numbers lie below each other
 sed 's/(x + i) % 32/i % 32/' "$handlers/banks.gyre.c" >"$folder/banks.gyre.c"
-handlers="$folder"
+own="$handlers" handlers="$folder"
 line="$(line_of banks 'x ^=')"
 works 2 16
 estimates banks --json --lanes 32
@@ -47,4 +47,17 @@ has banks "$line" conflicts $((32 * 31)) # 31 lanes wait each time
 sed -i 's/rows\[32\]\[32\]/rows[32][33]/' "$folder/banks.gyre.c"
 estimates banks --json --lanes 32
 has banks "$line" conflicts 0
+
+# branches: a group runs both, each with half of its lanes, whichever lane comes first
+handlers="$own"
+works 64 8
+estimates branches --json
+for text in 1664525u 69069u; do
+    line="$(line_of branches "$text")"
+    issued="$(row branches.gyre.c "$line" issued)" executed="$(row branches.gyre.c "$line" executed)"
+    checks=$((checks + 1))
+    # what all lanes run of the line, a condition say, is a little more than half
+    ((issued > 0 && executed >= 16 * issued && executed <= 26 * issued)) ||
+        fail "expected half of the lanes at line $line: $issued of groups, $executed of lanes"
+done
 finish

@@ -3,6 +3,10 @@
 # What the tests of `gyre estimate` share.
 # shellcheck source=tests/system/use/cli/expect.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../system/use/cli/expect.sh"
+if ! command -v objdump >/dev/null; then
+    echo "skipped: there is no objdump"
+    exit 77
+fi
 handlers="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/handlers"
 
 # works COUNT TURNS: so many requests {"turns":TURNS,"seed":0, 1, ...}, into $folder/requests.
