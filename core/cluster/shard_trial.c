@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
-#include "core/cluster/shard.h"
+#include "core/cluster/shard_place.h"
 #include "core/kernel/kernel.h"
 
 /* ---- deaths ---- */

@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/cluster/shard.h"
+#include "core/cluster/shard_place.h"
 
 #define IDLE_NS UINT64_C(20000000)
 
