@@ -6,7 +6,8 @@
 #include <time.h>
 
 #include "core/base/error.h"
-#include "core/cluster/shard_place.h"
+#include "core/cluster/owned_place.h"
+#include "core/cluster/shard.h"
 #include "core/kernel/kernel.h"
 
 /* ---- deaths ---- */

@@ -12,7 +12,8 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/cluster/shard_place.h"
+#include "core/cluster/owned_place.h"
+#include "core/cluster/shard.h"
 
 #define IDLE_NS UINT64_C(20000000)
 

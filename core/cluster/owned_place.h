@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The place of a shard that this member owns, written while the transport does not take it. One thread: the shard's. */
-#ifndef GYRE_CORE_CLUSTER_SHARD_PLACE_H
-#define GYRE_CORE_CLUSTER_SHARD_PLACE_H
+#ifndef GYRE_CORE_CLUSTER_OWNED_PLACE_H
+#define GYRE_CORE_CLUSTER_OWNED_PLACE_H
 
-#include "core/cluster/shard.h"
+#include <stdint.h>
+
+#include "gyre/status.h"
+
+struct gyre_shard;
 
 /** LOST, with the sentence for a shard whose lease ran out. */
 gyre_status gyre_shard_lost_lease(const struct gyre_shard *shard);
