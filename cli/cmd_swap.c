@@ -10,6 +10,7 @@ enum { TIMEOUT_DEFAULT_MS = 30000 };
 
 static const char HELP[] =
     "usage: gyre swap KERNEL FILE[:NAME] [OPTION...]\n"
+    "       gyre swap KERNEL --rollback [OPTION...]\n"
     "\n"
     "Gives a kernel of `gyre serve`, or of any program that serves, the handler of another file. The file is compiled and compared\n"
     "while the old handler works; between two messages the new one takes over, with the state, the buffers, the queues and their\n"
@@ -17,9 +18,13 @@ static const char HELP[] =
     "do not fit, leaves the old handler at work. Further fields of the state begin with zeros, or with what GYRE_MIGRATE in the\n"
     "new file says.\n"
     "\n"
+    "--rollback brings the handler back that worked before the last swap, as it was compiled then. What was done since stays;\n"
+    "it is refused when the state would lose a field.\n"
+    "\n"
     "Only the user whose server it is, and root, may swap.\n"
     "\n"
     "Options:\n"
+    "  --rollback           the handler before the last swap, and no file\n"
     "  --socket PATH        where the server is; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
     "  --timeout MS         how long it may take, up to a minute; default 30000\n"
     "  and the options of every command: gyre help\n"
@@ -40,7 +45,10 @@ static int swap(const cli_context *cli, const char *place, uint64_t timeout_ms)
         .size = sizeof desc,
         .path = place ? place : gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "socket"),
         .deadline_ns = gyre_in_ms(timeout_ms)};
-    code = cli_fail_unless_ok(gyre_served_swap(cli->operands.items[0], cli->operands.items[1], &desc));
+    const char *kernel = cli->operands.items[0];
+    code = cli_fail_unless_ok(cli->operands.count == 1
+                                  ? gyre_served_swap_back(kernel, &desc)
+                                  : gyre_served_swap(kernel, cli->operands.items[1], &desc));
     gyre_config_destroy(config);
     return code;
 }
@@ -48,12 +56,18 @@ static int swap(const cli_context *cli, const char *place, uint64_t timeout_ms)
 static int run(cli_context *cli)
 {
     const char *place = NULL;
+    bool goes_back = false;
     uint64_t timeout_ms = TIMEOUT_DEFAULT_MS;
-    const cli_option options[] = {
-        {"--socket", .text = &place}, {"--timeout", .number = &timeout_ms, .max = UINT32_MAX}, {0}};
+    const cli_option options[] = {{"--rollback", .flag = &goes_back},
+                                  {"--socket", .text = &place},
+                                  {"--timeout", .number = &timeout_ms, .max = UINT32_MAX},
+                                  {0}};
     if (!cli_parse(cli, options))
         return cli->exit_code;
-    if (cli->operands.count != 2)
+    if (goes_back && cli->operands.count != 1)
+        return cli_usage_error(cli, "--rollback: expected the name of a kernel alone, found %zu operands",
+                               cli->operands.count);
+    if (!goes_back && cli->operands.count != 2)
         return cli_usage_error(cli, "expected the name of a kernel and a file, found %zu operands",
                                cli->operands.count);
     return swap(cli, place, timeout_ms);

@@ -104,6 +104,16 @@ gyre_status gyre_served_swap(const char *kernel, const char *source, const gyre_
     return status == GYRE_OK ? ask_server(&request, desc) : status;
 }
 
+gyre_status gyre_served_swap_back(const char *kernel, const gyre_attach_desc *desc)
+{
+    struct gyre_change_request request = {.kind = GYRE_CHANGE_SWAP_BACK};
+    if (!kernel || !kernel[0] || (desc && desc->size < sizeof desc->size))
+        return GYRE_ARGUMENTS("gyre_served_swap_back", {"kernel", kernel && kernel[0]},
+                              GYRE_SIZED_OR_NULL(desc));
+    const gyre_status status = fill_name(&request, kernel);
+    return status == GYRE_OK ? ask_server(&request, desc) : status;
+}
+
 gyre_status gyre_served_move(const char *kernel, const char *backend, uint32_t device,
                              const gyre_attach_desc *desc)
 {

@@ -7,11 +7,11 @@
 
 #include "core/base/error.h"
 
-/* Copies the next text of a packet. False when it is empty, too long, or not there. */
+/* Copies the next text of a packet. False when it is too long, or not there. */
 static bool take_text(struct gyre_parcel *parcel, char *out, size_t size)
 {
     const char *text = gyre_parcel_get_text(parcel);
-    const bool fits = text && text[0] && strlen(text) < size;
+    const bool fits = text && strlen(text) < size;
     snprintf(out, size, "%s", fits ? text : "");
     return fits;
 }
@@ -29,12 +29,14 @@ void gyre_change_request_put(struct gyre_parcel *parcel, const struct gyre_chang
 gyre_status gyre_change_request_get(struct gyre_parcel *parcel, struct gyre_change_request *out)
 {
     const bool named = take_text(parcel, out->kernel, sizeof out->kernel);
-    out->kind = (enum gyre_change_kind)gyre_parcel_get_u32(parcel, GYRE_CHANGE_MOVE);
+    out->kind = (enum gyre_change_kind)gyre_parcel_get_u32(parcel, GYRE_CHANGE_SWAP_BACK);
     const bool told = take_text(parcel, out->what, sizeof out->what);
     out->device = gyre_parcel_get_u32(parcel, UINT32_MAX);
     out->time_ns = gyre_parcel_get_u64(parcel);
-    if (named && told && gyre_parcel_whole(parcel) &&
-        (out->kind == GYRE_CHANGE_SWAP || out->kind == GYRE_CHANGE_MOVE))
+    const bool known =
+        out->kind == GYRE_CHANGE_SWAP || out->kind == GYRE_CHANGE_MOVE || out->kind == GYRE_CHANGE_SWAP_BACK;
+    const bool complete = out->what[0] != '\0' || out->kind == GYRE_CHANGE_SWAP_BACK;
+    if (named && out->kernel[0] && told && known && complete && gyre_parcel_whole(parcel))
         return GYRE_OK;
     return gyre_parcel_refuse(parcel, GYRE_INVALID,
                               "a program that wanted to change a kernel sent a request that makes no sense");

@@ -7,16 +7,17 @@
 
 #include "core/attach/meeting.h"
 
-enum gyre_change_kind { GYRE_CHANGE_SWAP = 1, GYRE_CHANGE_MOVE = 2 };
+enum gyre_change_kind { GYRE_CHANGE_SWAP = 1, GYRE_CHANGE_MOVE = 2, GYRE_CHANGE_SWAP_BACK = 3 };
 
 /** What a program asks a server for. */
 struct gyre_change_request {
     char kernel[GYRE_MEETING_NAME_MAX];
     enum gyre_change_kind kind;
-    char what[PATH_MAX +
-              GYRE_MEETING_NAME_MAX]; /* the source of a swap, an absolute path; the backend of a move */
-    uint32_t device;                  /* of a move */
-    uint64_t time_ns;                 /* until when a handler has to return, from now on */
+    char what
+        [PATH_MAX +
+         GYRE_MEETING_NAME_MAX]; /* the source of a swap, an absolute path; the backend of a move; else empty */
+    uint32_t device;             /* of a move */
+    uint64_t time_ns;            /* until when a handler has to return, from now on */
 };
 
 void gyre_change_request_put(struct gyre_parcel *parcel, const struct gyre_change_request *request);

@@ -31,6 +31,32 @@ static gyre_status check_user(const struct gyre_session *session)
         session->user, session->server->user);
 }
 
+static void tell_who(const struct gyre_session *session, const struct gyre_change_request *request)
+{
+    static const char *const verbs[] = {[GYRE_CHANGE_SWAP] = "swap",
+                                        [GYRE_CHANGE_MOVE] = "move",
+                                        [GYRE_CHANGE_SWAP_BACK] = "bring back the former handler of"};
+    static const char *const words[] = {
+        [GYRE_CHANGE_SWAP] = " for ", [GYRE_CHANGE_MOVE] = " to ", [GYRE_CHANGE_SWAP_BACK] = ""};
+    gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO,
+                     "process %u of user %u asks to %s kernel '%s'%s%s", session->process, session->user,
+                     verbs[request->kind], request->kernel, words[request->kind], request->what);
+}
+
+static gyre_status carry_out(gyre_kernel *kernel, const struct gyre_change_request *request,
+                             uint64_t deadline_ns)
+{
+    switch (request->kind) {
+    case GYRE_CHANGE_SWAP:
+        return gyre_kernel_swap(kernel, request->what, deadline_ns);
+    case GYRE_CHANGE_MOVE:
+        return gyre_kernel_move(kernel, request->what, request->device, deadline_ns);
+    case GYRE_CHANGE_SWAP_BACK:
+        break;
+    }
+    return gyre_kernel_swap_back(kernel, deadline_ns);
+}
+
 static gyre_status change(struct gyre_session *session, const struct gyre_change_request *request)
 {
     const uint64_t time = request->time_ns < TIME_MAX_NS ? request->time_ns : TIME_MAX_NS;
@@ -39,13 +65,8 @@ static gyre_status change(struct gyre_session *session, const struct gyre_change
         status = gyre_session_visit(session, request->kernel);
     if (status != GYRE_OK)
         return status;
-    gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO, "process %u of user %u %s kernel '%s' %s '%s'",
-                     session->process, session->user, request->kind == GYRE_CHANGE_SWAP ? "swaps" : "moves",
-                     request->kernel, request->kind == GYRE_CHANGE_SWAP ? "for" : "to", request->what);
-    const uint64_t deadline = gyre_clock_ns() + time;
-    status = request->kind == GYRE_CHANGE_SWAP
-                 ? gyre_kernel_swap(session->kernel, request->what, deadline)
-                 : gyre_kernel_move(session->kernel, request->what, request->device, deadline);
+    tell_who(session, request);
+    status = carry_out(session->kernel, request, gyre_clock_ns() + time);
     if (status != GYRE_OK)
         gyre_runtime_log(session->server->runtime, GYRE_LOG_WARNING, "%s", gyre_error_text());
     gyre_kernel_leave(session->kernel);

@@ -53,8 +53,9 @@ void gyre_change_finish(struct gyre_kernel_change *change);
  */
 void gyre_change_adopt(struct gyre_kernel_change *change, gyre_kernel *successor);
 
-/** The two changes; the API's functions of the same names say what they do. One change of a kernel at a time. */
+/** The changes; the API's functions of the same names say what they do. One change of a kernel at a time. */
 gyre_status gyre_change_swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns);
+gyre_status gyre_change_swap_back(gyre_kernel *kernel, uint64_t deadline_ns);
 gyre_status gyre_change_move(gyre_kernel *kernel, const char *backend, uint32_t device, uint64_t deadline_ns);
 
 #endif

@@ -97,6 +97,8 @@ struct gyre_kernel_tally {
 struct gyre_kernel_past {
     struct gyre_build **builds;
     size_t count;
+    struct gyre_build *replaced; /* one of them: of the handler before the last swap; NULL: there is none */
+    const struct gyre_kernel_record *replaced_record;
 };
 
 /** Lines of the handlers for the application's log (start.c). Under a lock of its own. */

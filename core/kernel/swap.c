@@ -237,6 +237,38 @@ static void tell(const struct gyre_kernel_change *change, const char *file)
                      file, (unsigned long long)((gyre_clock_ns() - change->stood_ns) / 1000));
 }
 
+/* Remembers what the change took out of the kernel, so that it can come back. Its build stays until the kernel is released. */
+static void remember(const struct gyre_kernel_change *change)
+{
+    gyre_kernel *kernel = change->kernel;
+    pthread_mutex_lock(&kernel->lock);
+    kernel->past.replaced = change->other.build;
+    kernel->past.replaced_record = change->other.record;
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+/* Takes the handler that was replaced as the successor, without a look at its file. */
+static gyre_status take_replaced(gyre_kernel *kernel, gyre_kernel *successor)
+{
+    pthread_mutex_lock(&kernel->lock);
+    struct gyre_build *replaced = kernel->past.replaced;
+    const bool is_here = replaced && gyre_build_device(replaced) == kernel->dispatch;
+    if (is_here) {
+        successor->build = gyre_build_retain(replaced);
+        successor->record = kernel->past.replaced_record;
+    }
+    pthread_mutex_unlock(&kernel->lock);
+    if (is_here)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INVALID,
+        replaced ? "kernel '%s' was moved since it was swapped, and the handler before is compiled "
+                   "for the other device: swap it for its file"
+                 : "kernel '%s' was never swapped: there is no handler to bring back",
+        kernel->name);
+}
+
+/* `source` NULL: the handler before the last swap. */
 static gyre_status swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns)
 {
     gyre_kernel *successor = NULL;
@@ -245,15 +277,17 @@ static gyre_status swap(gyre_kernel *kernel, const char *source, uint64_t deadli
     change.other.memory.buffers = NULL;
     gyre_status status = create_successor(kernel, &successor);
     if (status == GYRE_OK)
-        status = build_successor(kernel, source, successor);
+        status = source ? build_successor(kernel, source, successor) : take_replaced(kernel, successor);
     if (status == GYRE_OK) {
         gyre_change_adopt(&change, successor);
         status = prepare_body(&change, successor);
     }
     if (status == GYRE_OK)
         status = gyre_change_run(&change, deadline_ns);
-    if (status == GYRE_OK)
+    if (status == GYRE_OK) {
+        remember(&change);
         tell(&change, gyre_build_report(successor->build)->file);
+    }
     gyre_change_finish(&change);
     gyre_error_hold(); /* a release clears it */
     gyre_kernel_release(successor);
@@ -261,12 +295,22 @@ static gyre_status swap(gyre_kernel *kernel, const char *source, uint64_t deadli
     return status;
 }
 
-gyre_status gyre_change_swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns)
+static gyre_status swap_alone(gyre_kernel *kernel, const char *call, const char *source, uint64_t deadline_ns)
 {
     pthread_mutex_lock(&kernel->changer);
-    gyre_status status = gyre_change_check(kernel, "gyre_kernel_swap");
+    gyre_status status = gyre_change_check(kernel, call);
     if (status == GYRE_OK)
         status = swap(kernel, source, deadline_ns);
     pthread_mutex_unlock(&kernel->changer);
     return status;
+}
+
+gyre_status gyre_change_swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns)
+{
+    return swap_alone(kernel, "gyre_kernel_swap", source, deadline_ns);
+}
+
+gyre_status gyre_change_swap_back(gyre_kernel *kernel, uint64_t deadline_ns)
+{
+    return swap_alone(kernel, "gyre_kernel_swap_back", NULL, deadline_ns);
 }

@@ -23,6 +23,13 @@ extern "C" {
 GYRE_API gyre_status gyre_kernel_swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns);
 
 /**
+ * Brings the handler back that worked before the last gyre_kernel_swap, as it was compiled then, whatever its file says now. What was done
+ * since stays: the state goes back as in a swap, so INCOMPATIBLE when it would lose a field. Called again, it brings the other handler back.
+ * INVALID when the kernel was never swapped, or was moved to another device since; else as for gyre_kernel_swap.
+ */
+GYRE_API gyre_status gyre_kernel_swap_back(gyre_kernel *kernel, uint64_t deadline_ns);
+
+/**
  * Takes a kernel that is used to another device, with its state, its buffers, its queues and attached clients, who see a pause. Its file is
  * compiled for that device while it works on. After any failure the kernel works on where it was, unless the error is LOST:
  * UNIMPLEMENTED when clients would have to wait in another way there (`isolation`, bells), for queues whose messages lie back to back, and as
@@ -38,6 +45,9 @@ GYRE_API gyre_status gyre_kernel_move(gyre_kernel *kernel, const char *backend, 
  * deadline count, which is also that of the swap (a minute at most; without one half a minute). Fails as gyre_attach and gyre_kernel_swap do.
  */
 GYRE_API gyre_status gyre_served_swap(const char *kernel, const char *source, const gyre_attach_desc *desc);
+
+/** Asks a server to bring a kernel's handler back, as gyre_kernel_swap_back does there. The rest is as for gyre_served_swap. */
+GYRE_API gyre_status gyre_served_swap_back(const char *kernel, const gyre_attach_desc *desc);
 
 /** Asks a server to move a kernel, as gyre_kernel_move does there. The rest is as for gyre_served_swap. */
 GYRE_API gyre_status gyre_served_move(const char *kernel, const char *backend, uint32_t device,
