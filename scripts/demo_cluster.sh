@@ -16,6 +16,7 @@ folder="$(mktemp -d)"
 loops=()
 
 # Whatever is in the files of numbers was started here.
+# shellcheck disable=SC2317 # the trap calls it
 end_all()
 {
     touch "$folder/over"
@@ -123,10 +124,12 @@ wait "$teller" && code=0 || code=$?
 rm -f "$folder/teller.pid"
 wait "$follower" 2>/dev/null || true
 echo "kills          $(printf %10d "$kills")"
-"$programs/gyre" cluster verify >"$folder/verified" 2>&1 && echo "kept                agrees" || {
+if "$programs/gyre" cluster verify >"$folder/verified" 2>&1; then
+    echo "kept                agrees"
+else
     cat "$folder/verified"
     code=1
-}
+fi
 if ((code)); then
     tail -n 3 "$folder"/member*.log >&2
 fi

@@ -22,7 +22,7 @@ import urllib.parse
 # The pages in the order of the menu. A page of docs/ that is not here is an error: nobody would find it.
 MENU = {
     "Begin": ["README.md", "docs/kernels.md", "docs/messages.md", "docs/applications.md", "docs/python.md"],
-    "Build systems of kernels": ["docs/pipelines.md", "docs/keyed.md", "docs/cluster.md", "docs/attach.md"],
+    "Build systems of kernels": ["docs/pipelines.md", "docs/keyed.md", "docs/cluster.md", "docs/orleans.md", "docs/attach.md"],
     "Run": ["docs/configuration.md", "docs/backends.md", "docs/backends/cuda.md", "docs/backends/opencl.md", "docs/devices.md",
             "docs/reliability.md", "docs/observation.md", "docs/operations.md"],
     "Find mistakes": ["docs/debugging.md", "docs/simulator.md", "docs/testing.md"],

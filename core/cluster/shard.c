@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/threads.h"
+#include "core/cluster/owned_place.h"
 #include "core/kernel/keyed_table.h"
 #include "core/plan/build_options.h"
 

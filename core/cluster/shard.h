@@ -94,15 +94,6 @@ static inline bool gyre_shard_is_stopping(const struct gyre_shard *shard)
 
 /** Handles requests until the shard is to be given back (OK) or cannot be kept. The kernel stands idle at the end if OK. */
 gyre_status gyre_shard_work(struct gyre_shard *shard);
-/** LOST, with the sentence for a shard whose lease ran out. */
-gyre_status gyre_shard_lost_lease(const struct gyre_shard *shard);
-/**
- * After a call of the transport failed: OK after a nap when it should be made again. Else the status, or LOST: the lease ran out, or the shard
- * is to be given back and was tried for a lease since begin_ns.
- */
-gyre_status gyre_shard_try_again(const struct gyre_shard *shard, gyre_status status, uint64_t begin_ns);
-/** Writes shard->place until the transport took it, while the shard has its lease. LOST when another member took the shard. */
-gyre_status gyre_shard_write_place(struct gyre_shard *shard);
 /** Takes a checkpoint of the idle kernel. */
 gyre_status gyre_shard_checkpoint(struct gyre_shard *shard);
 

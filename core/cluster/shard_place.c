@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the place of a shard that this member owns, again and again while the transport does not take it (shard.h). */
+/* Writes the place of a shard that this member owns, again and again while the transport does not take it (owned_place.h). */
 #include <string.h>
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/cluster/owned_place.h"
 #include "core/cluster/shard.h"
 
 gyre_status gyre_shard_lost_lease(const struct gyre_shard *shard)

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/cluster/owned_place.h"
 #include "core/cluster/shard.h"
 #include "core/kernel/kernel.h"
 

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/cluster/owned_place.h"
 #include "core/cluster/shard.h"
 
 #define IDLE_NS UINT64_C(20000000)

@@ -11,12 +11,7 @@ static const struct {
     const char *reason;
 } lacks[] = {
     {"cuda", NEEDS_ASKS, "it asks, which is not there on CUDA"},
-    {"cuda", NEEDS_CYCLES, "its links form a cycle, which is not there on CUDA"},
     {"cuda", NEEDS_KEYED, "its links end at a keyed actor, which is not there on CUDA"},
-    {"opencl", NEEDS_ASKS, "it asks, which is not there on OpenCL"},
-    {"opencl", NEEDS_CYCLES, "its links form a cycle, which is not there on OpenCL"},
-    {"opencl", NEEDS_KEYED, "its links end at a keyed actor, which is not there on OpenCL"},
-    {"opencl", NEEDS_TOPICS, "it has a topic, which is not there on OpenCL"},
 };
 
 const char *places_lack(const char *backend, unsigned needs)
