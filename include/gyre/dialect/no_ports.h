@@ -53,7 +53,7 @@
                                                   GYRE_GLOBAL reply_ *reply, gyre_context *gyre)
 #define gyre_emit(gyre_, port_) 0
 
-#define gyre_hop(gyre_)     ((void)(gyre_), (gyre_u32)0)
+#define gyre_hop(gyre_) ((void)(gyre_), (gyre_u32)0)
 #ifdef GYRE_DIALECT_OPENCL
 #define gyre_turn(gyre_)  ((void)(gyre_), (gyre_u32)0)
 #define gyre_token(gyre_) ((void)(gyre_), (gyre_u32)0)
