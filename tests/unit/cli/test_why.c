@@ -272,14 +272,19 @@ START_TEST(histograms_are_told_to_prometheus)
     FILE *out = open_memstream(&told, &size);
     ck_assert_int_eq(stat_print_prometheus(&processes, out), CLI_OK);
     fclose(out);
-    static const char *const lines[] = {
-        "le=\"6.4e-08\"} 1\n",         "le=\"5.12e-07\"} 1\n",
-        "le=\"1.024e-06\"} 3\n",       "le=\"2.048e-06\"} 7\n",
-        "le=\"68.719476736\"} 7\n",    "le=\"+Inf\"} 15\n",
-        "gyre_message_seconds_count{", "queue=\"orders\",part=\"handled\"} 15\n",
-        "part=\"handled\"} 1.5",        "gyre_handler_seconds_count{",
-        "kernel=\"match\"} 5\n",       "kernel=\"match\",le=\"8.192e-06\"} 5\n",
-        "kernel=\"match\",le=\"4.096e-06\"} 0\n"};
+    static const char *const lines[] = {"le=\"6.4e-08\"} 1\n",
+                                        "le=\"5.12e-07\"} 1\n",
+                                        "le=\"1.024e-06\"} 3\n",
+                                        "le=\"2.048e-06\"} 7\n",
+                                        "le=\"68.719476736\"} 7\n",
+                                        "le=\"+Inf\"} 15\n",
+                                        "gyre_message_seconds_count{",
+                                        "queue=\"orders\",part=\"handled\"} 15\n",
+                                        "part=\"handled\"} 1.5",
+                                        "gyre_handler_seconds_count{",
+                                        "kernel=\"match\"} 5\n",
+                                        "kernel=\"match\",le=\"8.192e-06\"} 5\n",
+                                        "kernel=\"match\",le=\"4.096e-06\"} 0\n"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         ck_assert_msg(strstr(told, lines[i]) != NULL, "expected '%s' in: %s", lines[i], told);
     ck_assert_ptr_null(strstr(told, "part=\"waited\""));
