@@ -9,12 +9,13 @@
 
 enum { SKIPPED = 77 };
 
-static bool skips;
+static bool skips, is_limited;
 static const char *refused_because;
 
-void wiring_expect(bool is_test, const char *reason)
+void wiring_expect(bool is_test, bool has_quota, const char *reason)
 {
     skips = is_test;
+    is_limited = has_quota;
     refused_because = reason;
 }
 
@@ -74,7 +75,8 @@ gyre_kernel *wiring_stage(struct wiring *wiring, const char *file, const char *k
                                    .source = source,
                                    .kernel = kernel,
                                    .name = wiring->names[at],
-                                   .stage = 1,
+                                   .stage = is_limited ? 2 : 1,
+                                   .blocks = 1,
                                    .state = wiring->state,
                                    .state_size = wiring->state ? sizeof *wiring->state : 0,
                                    .bindings = wiring->bindings,
