@@ -718,8 +718,7 @@ static void journals_know_the_handler(void)
 
 struct killer {
     pthread_t thread;
-    uint32_t stop; /* atomic */
-    unsigned killed;
+    uint32_t stop /* atomic */, killed;
 };
 
 static void *kill_workers(void *argument)
@@ -756,6 +755,7 @@ static void swaps_survive_their_workers(void)
     struct killer killer = {.stop = 0};
     gyre_runtime *runtime = open_isolated(settings);
     gyre_kernel *kernel = launch_ledger(runtime, "ledger_1", &totals);
+    swap_turns(kernel, 2); /* compiles: no worker would live so long */
     start_producers(kernel, producers, 1);
     require(pthread_create(&killer.thread, NULL, kill_workers, &killer) == 0);
     for (unsigned i = 0; i < SWAPS; i++)
