@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cpu_admission.h"
+#include "../device/device_admission.h"
 #include "cpu_handle.h"
 #include "cpu_link_ring.h"
 #include "cpu_ports.h"
@@ -62,7 +62,7 @@ static void complete(struct cpu_worker *worker, const struct message *message, g
         __atomic_store_n(&message->flow->busy, 0, __ATOMIC_RELEASE); /* pairs with cpu_flow_begin */
     message->out->length = length;
     message->out->info = outcome;
-    cpu_admission_give(message->entry); /* before: who has all completions finds no flow under way */
+    device_admission_give(message->entry); /* before: who has all completions finds no flow under way */
     __atomic_store_n(&message->out->sequence, index + 1, __ATOMIC_RELEASE);
     worker->links.completed |= (uint64_t)1 << (message->entry - worker->links.table->entries);
 }
@@ -98,8 +98,8 @@ static gyre_u32 give_reply(const struct cpu_worker *worker, const struct message
 /* How many asks of the flow were not answered; below 0: so many answers too many came. */
 static gyre_i32 count_asking(const struct message *message)
 {
-    return cpu_flow_head(message->entry)->asks ? __atomic_load_n(&message->flow->asking, __ATOMIC_RELAXED)
-                                               : 0;
+    return device_flow_head(message->entry)->asks ? __atomic_load_n(&message->flow->asking, __ATOMIC_RELAXED)
+                                                  : 0;
 }
 
 /* Ends a flow in which no handler failed or replied. What waited for an answer most likely would have replied. */
@@ -163,7 +163,7 @@ struct outcome {
 
 static gyre_u32 quota_of(const struct message *message)
 {
-    const gyre_u32 quota = cpu_flow_head(message->entry)->quota;
+    const gyre_u32 quota = device_flow_head(message->entry)->quota;
     return quota ? quota : UINT32_MAX;
 }
 
@@ -362,7 +362,7 @@ static void *memory_of(const struct cpu_worker *worker, const struct message *me
 {
     if (!worker->context.memory_size)
         return NULL;
-    const gyre_flow_head *head = cpu_flow_head(message->entry);
+    const gyre_flow_head *head = device_flow_head(message->entry);
     return (unsigned char *)at(head->memory) +
            (gyre_u64)GYRE_ORIGIN_PLACE(message->origin) * head->memory_size + message->entry->memory;
 }
@@ -465,7 +465,7 @@ bool cpu_flow_begin(const struct cpu_worker *worker, const gyre_link_entry *entr
     if (entry->slots.foreign && __atomic_exchange_n(&flow->busy, 1, __ATOMIC_ACQUIRE))
         return false;
     flow->index = index;
-    const gyre_flow_head *head = cpu_flow_head(entry);
+    const gyre_flow_head *head = device_flow_head(entry);
     if (head->memory_size) /* whoever gets a message of the flow sees it: the links order it */
         memset((unsigned char *)at(head->memory) +
                    (gyre_u64)(flow - (const gyre_flow *)at(entry->flows)) * head->memory_size,

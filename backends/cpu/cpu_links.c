@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu_admission.h"
+#include "../device/device_admission.h"
 #include "cpu_flow.h"
 #include "cpu_handle.h"
 #include "cpu_link_key.h"
@@ -463,7 +463,7 @@ static void handle_request(struct cpu_worker *worker, const struct cpu_queue *qu
     gyre_small_ small;
     gyre_u32 length;
     if (!cpu_flow_begin(worker, queue->entry, (gyre_flow *)at(queue->entry->flows) + place, index)) {
-        cpu_admission_give(queue->entry);
+        device_admission_give(queue->entry);
         return;
     }
     const void *request = take_request(queue, run, in, place, sizes, &small, &length);
@@ -489,10 +489,10 @@ uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue,
             break;
         if (index < __atomic_load_n(&run->host->drop_before, __ATOMIC_RELAXED))
             drop((gyre_slot *)(void *)(run->replies + (gyre_u64)place * run->reply_stride), index);
-        else if (cpu_admission_take(queue->entry))
+        else if (device_admission_take(queue->entry))
             handle_request(worker, queue, run, index);
         else
-            break; /* cpu_admission_give wakes it */
+            break; /* device_admission_give wakes it */
         index++;
         ring_early(worker);
         run->failed += handle_again(worker, run->expected);

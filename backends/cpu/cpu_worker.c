@@ -14,7 +14,7 @@
 #include <limits.h>
 #include <stddef.h>
 
-#include "cpu_admission.h"
+#include "../device/device_admission.h"
 #include "cpu_check.h"
 #include "cpu_handle.h"
 #include "cpu_keyed.h"
@@ -261,7 +261,7 @@ static void tell_working(gyre_control_block *line, gyre_u64 working)
 /* Whether its pipeline admits the next request of an entry, or that will not be handled. */
 static bool may_begin(const struct cpu_queue *queue)
 {
-    return cpu_admission_is_open(queue->entry) ||
+    return device_admission_is_open(queue->entry) ||
            queue->next < __atomic_load_n(&queue->region->host.drop_before, __ATOMIC_RELAXED);
 }
 

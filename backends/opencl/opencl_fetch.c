@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies messages of links and queues into the cells of an epoch (opencl_fetch.h). Takes no lock. */
-#include "opencl_admission.h"
+#include "../device/device_admission.h"
 #include "opencl_carry.h"
 #include "opencl_columns.h"
 #include "opencl_fetch.h"
@@ -216,7 +216,7 @@ static void fetch_request(gyre_resident *resident, struct opencl_queue *queue, g
         message.in_flow = true;
         message.origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(table, place);
         if (!opencl_flow_begin(queue->entry, index)) {
-            opencl_admission_give(queue->entry);
+            device_admission_give(queue->entry);
             return;
         }
     }
@@ -248,8 +248,8 @@ static bool fetch_next(gyre_resident *resident, struct opencl_queue *queue)
     else if (is_dropped(queue, index))
         drop(resident, queue, index);
     else if (!opencl_columns_find(resident, NULL, NULL) ||
-             (queue->entry && !opencl_admission_take(queue->entry)))
-        return false; /* opencl_admission_give wakes it */
+             (queue->entry && !device_admission_take(queue->entry)))
+        return false; /* device_admission_give wakes it */
     else
         fetch_request(resident, queue, index);
     queue->next++;
@@ -279,7 +279,7 @@ bool opencl_fetch_has_requests(const gyre_resident *resident, bool room)
 {
     for (uint32_t i = 0; i < resident->queue_count; i++) {
         const struct opencl_queue *queue = &resident->queues[i];
-        if (queue->memory && (!queue->entry || (room && opencl_admission_is_open(queue->entry))) &&
+        if (queue->memory && (!queue->entry || (room && device_admission_is_open(queue->entry))) &&
             opencl_request_ready(queue, queue->next))
             return true;
     }

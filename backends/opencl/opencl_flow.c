@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Settles messages of stages (opencl_flow.h). Takes no lock. */
-#include "opencl_admission.h"
+#include "../device/device_admission.h"
 #include "opencl_flow.h"
 #include "opencl_link_ring.h"
 #include "opencl_ports.h"
@@ -106,7 +106,7 @@ static void complete(gyre_resident *resident, const struct settling *settling, g
     out->length = length;
     out->info = outcome;
     if (settling->flow) /* before: whoever has all completions finds no flow under way */
-        opencl_admission_give(settling->entry);
+        device_admission_give(settling->entry);
     __atomic_store_n(&out->sequence, sequence, __ATOMIC_RELEASE);
     ring_client(resident, settling->region);
 }
@@ -150,7 +150,7 @@ bool opencl_flow_begin(const gyre_link_entry *entry, gyre_u64 index)
     if (entry->slots.foreign && __atomic_exchange_n(&flow->busy, 1, __ATOMIC_ACQUIRE))
         return false;
     flow->index = index;
-    const gyre_flow_head *head = opencl_flow_head(entry);
+    const gyre_flow_head *head = device_flow_head(entry);
     if (head->memory_size) /* whichever pump gets a message of the flow sees it: the links order it */
         memset((unsigned char *)link_at(head->memory) +
                    (index & (entry->slots.capacity - 1)) * head->memory_size,
@@ -176,7 +176,7 @@ struct outcome {
 /* How many asks of the flow were not answered; below 0: so many answers too many came. */
 static gyre_i32 count_asking(const struct settling *settling)
 {
-    return settling->flow && opencl_flow_head(settling->entry)->asks
+    return settling->flow && device_flow_head(settling->entry)->asks
                ? __atomic_load_n(&settling->flow->asking, __ATOMIC_RELAXED)
                : 0;
 }
@@ -243,7 +243,7 @@ static void complete_alone(gyre_resident *resident, const struct settling *settl
 
 static gyre_u32 quota_of(const struct settling *settling)
 {
-    const gyre_u32 quota = opencl_flow_head(settling->entry)->quota;
+    const gyre_u32 quota = device_flow_head(settling->entry)->quota;
     return quota ? quota : UINT32_MAX;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The memory of flows, for the messages of an epoch (opencl_flow_memory.h). Takes no lock. */
 #include "opencl_flow_memory.h"
-#include "opencl_admission.h"
+#include "../device/device_admission.h"
 #include "opencl_link_ring.h"
 
 #include <stdlib.h>
@@ -73,7 +73,7 @@ unsigned char *opencl_flow_memory_of(const gyre_resident *resident, uint32_t i)
 static unsigned char *memory_at_home(const struct opencl_links *links, gyre_u64 origin)
 {
     const gyre_link_entry *entry = &links->table->entries[GYRE_ORIGIN_TABLE(origin)];
-    const gyre_flow_head *head = opencl_flow_head(entry);
+    const gyre_flow_head *head = device_flow_head(entry);
     return (unsigned char *)link_at(head->memory) + (gyre_u64)GYRE_ORIGIN_PLACE(origin) * head->memory_size +
            entry->memory;
 }

@@ -7,7 +7,7 @@
  * requests. All memory of links is the host's (GYRE_LINKING_HOST). The pump alone moves messages of its kernel, so a kernel has one
  * ring for each link, whatever blocks it has.
  *
- * The files, from the ground up: opencl_admission.c, opencl_ports.c, opencl_flow.c, opencl_flow_memory.c, opencl_columns.c,
+ * The files, from the ground up: opencl_ports.c, opencl_flow.c, opencl_flow_memory.c, opencl_columns.c,
  * opencl_kept.c, opencl_fetch.c, opencl_links.c; each calls only files before it. Once the pump runs, the object belongs to it.
  */
 #ifndef GYRE_OPENCL_LINKED_H

@@ -1,31 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many flows of a pipeline are under way (cpu_admission.h). */
-#include "cpu_admission.h"
+/* How many flows of a pipeline are under way (device_admission.h). */
+#include "device_admission.h"
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "cpu_link_ring.h"
 #include "gyre/waiting.h"
 
-const gyre_flow_head *cpu_flow_head(const gyre_link_entry *entry)
+static void *at(gyre_u64 address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+const gyre_flow_head *device_flow_head(const gyre_link_entry *entry)
 {
     return (const gyre_flow_head *)at(entry->flows) - 1;
 }
 
 static gyre_link_admission *admission_of(const gyre_link_entry *entry)
 {
-    return at(cpu_flow_head(entry)->admission);
+    return at(device_flow_head(entry)->admission);
 }
 
-bool cpu_admission_is_open(const gyre_link_entry *entry)
+bool device_admission_is_open(const gyre_link_entry *entry)
 {
     const gyre_link_admission *admission = admission_of(entry);
-    /* seq_cst: of a look of a block that parks, which comes behind its word that it is parked */
+    /* seq_cst: who parks looks here after its word that it is parked */
     return !admission || __atomic_load_n(&admission->under_way, __ATOMIC_SEQ_CST) < admission->window;
 }
 
-bool cpu_admission_take(const gyre_link_entry *entry)
+bool device_admission_take(const gyre_link_entry *entry)
 {
     gyre_link_admission *admission = admission_of(entry);
     if (!admission)
@@ -38,10 +43,10 @@ bool cpu_admission_take(const gyre_link_entry *entry)
     return false;
 }
 
-void cpu_admission_give(const gyre_link_entry *entry)
+void device_admission_give(const gyre_link_entry *entry)
 {
     gyre_link_admission *admission = admission_of(entry);
-    /* only who gave the first place back wakes: before that, blocks that look find none */
+    /* only who gave the first place back wakes: before that, who looks finds none */
     if (!admission || __atomic_fetch_sub(&admission->under_way, 1, __ATOMIC_SEQ_CST) != admission->window)
         return;
     for (gyre_u32 i = 0; i < admission->control_count; i++) {
