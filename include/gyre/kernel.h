@@ -79,7 +79,7 @@
  *     GYRE_KERNEL_OF_TO(name, LIST, ports), GYRE_BLOCK_KERNEL_OF_TO(name, LIST, ports, scratch),
  *     GYRE_ACTOR_OF_TO(name, LIST, ports, state), each also _WITH; a handler that emits: GYRE_HANDLER_TO
  *
- * On the CPU (other backends refuse it) a port may ask: the kernel that it leads to answers by its reply, which comes back as a message
+ * On the CPU and on OpenCL (CUDA refuses it) a port may ask: the kernel that it leads to answers by its reply, which comes back as a message
  * of this kernel. The kernel takes it as a request: of its one type, or of one of its protocol.
  *
  *     #define DESK_PORTS(PORT, ASK) PORT(word, words, 8) ASK(order, offer, shop, 2)
@@ -180,17 +180,17 @@ typedef int gyre_result;
  *   u32 gyre_hop(gyre)             how many links the message came by; 0: a client sent it
  *   u64 gyre_flow_id(gyre)         a number that all messages have that one request of a client caused, and no others
  *
- * In kernels with ports, on the CPU and CUDA (OpenCL refuses them):
+ * In kernels with ports:
  *
  *   return GYRE_MORE               what was emitted leaves, and the handler is called again with the same message, once there is
  *                                  room for as much again. In a block kernel all lanes return it alike
  *   u32 gyre_turn(gyre)            how often the handler was called with this message before
  *
  *   T *gyre_ask(gyre, port, u32 token)
- *                                  on the CPU (other backends refuse it): as gyre_emit, of a port declared with ASK. The token, any number but 0, comes back with the answer
+ *                                  on the CPU and on OpenCL (CUDA refuses it): as gyre_emit, of a port declared with ASK. The token, any number but 0, comes back with the answer
  *   u32 gyre_token(gyre)           in every kernel: the token of the ask whose answer the message is; 0: it is no answer
  *
- * Memory of a flow at a kernel, on the CPU and CUDA (OpenCL refuses it): GYRE_FLOW(join, partial), at file scope, gives the kernel
+ * Memory of a flow at a kernel: GYRE_FLOW(join, partial), at file scope, gives the kernel
  * `join`, which may be one without ports, a `partial` for each request of a client:
  *
  *   GYRE_GLOBAL partial *flow = gyre_flow(gyre, join);

@@ -441,6 +441,8 @@ static void outside_of_a_pipeline_each_message_has_its_own_memory(struct conform
     }
     queue = gyre_kernel_queue(launch(test, "cycles.gyre.c", "mistaken"));
     require(call_walk(queue, 1, 1).failure_code == -17);
+    queue = gyre_kernel_queue(launch(test, "cycles.gyre.c", "stranger"));
+    require(call_walk(queue, 1, 1).failure_code == -17);
 }
 
 /* A tap that waits for room in the midst of a message keeps its memory, whatever comes by its own queue meanwhile. */

@@ -541,6 +541,9 @@ GYRE_HELPER void gyre_link_run_lanes_(const gyre_cuda_arguments &arguments, gyre
         return;
     GYRE_QUEUE_BEGIN_(gyre, gyre_link_queue_(links));
     gyre->ports = ports;
+#if GYRE_LIMITED
+    gyre->spare = places.thrown;
+#endif
     gyre_link_aim_<K>(links, places, ports, number, 1);
     if (mine)
         failed = gyre_link_handle_<K>(links, places.cells, number, ports, &message, arguments.state, buffers,

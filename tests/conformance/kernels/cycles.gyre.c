@@ -88,6 +88,14 @@ GYRE_KERNEL(join, walk, walk)
     return GYRE_REPLY;
 }
 
+/* Has no memory, and names that of another kernel. */
+GYRE_KERNEL(stranger, walk, walk)
+{
+    gyre_flow(gyre, join)->sum = request->number;
+    *reply = *request;
+    return GYRE_REPLY;
+}
+
 /* Names the memory of another kernel, by mistake. */
 #define WRONG(FIELD) FIELD(u64, words[3])
 GYRE_MESSAGE(wrong, WRONG)
