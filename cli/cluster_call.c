@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/calls/call_outcome.h"
 #include "cli/json/message_json.h"
 #include "cli/open.h"
-#include "core/types/message.h"
 #include "core/types/types.h"
 #include "gyre/cluster.h"
 
@@ -52,19 +52,16 @@ static int open_cluster(const cli_context *cli, struct calling *calling, const c
     return cli_fail_unless_ok(status);
 }
 
-static int print_reply(const struct calling *calling, const gyre_completion *completion)
+/* A line for each request, also for one that failed, so that replies stay beside their requests. */
+static int print_outcome(const struct calling *calling, const gyre_completion *completion)
 {
-    if (completion->outcome == GYRE_HANDLER_FAILED)
+    const enum call_outcome outcome =
+        call_outcome_print(calling->reply, completion, calling->reply_bytes, stdout);
+    putchar('\n');
+    if (outcome == CALL_FAILURE && completion->outcome == GYRE_HANDLER_FAILED)
         return cli_error(CLI_FAILED, "the handler failed with code %" PRId32 ": %s", completion->failure_code,
                          completion->failure_text);
-    if (completion->outcome == GYRE_REPLIED) {
-        if (calling->reply->tail &&
-            gyre_layout_check_message(calling->reply, calling->reply_bytes, completion->length) != GYRE_OK)
-            return cli_fail(GYRE_INCOMPATIBLE);
-        message_json_write(calling->reply, calling->reply_bytes, stdout);
-        putchar('\n');
-    }
-    return CLI_OK;
+    return outcome == CALL_FAILURE || outcome == CALL_LOSS ? CLI_FAILED : CLI_OK;
 }
 
 static int call_one(const struct calling *calling, const char *text, uint64_t deadline_ns)
@@ -74,7 +71,7 @@ static int call_one(const struct calling *calling, const char *text, uint64_t de
     if (status == GYRE_OK)
         status = gyre_cluster_call(calling->cluster, calling->request_bytes, calling->request->size,
                                    calling->reply_bytes, calling->reply->size, &completion, deadline_ns);
-    return status == GYRE_OK ? print_reply(calling, &completion) : cli_fail(status);
+    return status == GYRE_OK ? print_outcome(calling, &completion) : cli_fail(status);
 }
 
 int cluster_call(const cli_context *cli, const char *source, const char *const *requests, size_t count,

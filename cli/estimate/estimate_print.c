@@ -47,6 +47,9 @@ static void print_handler(const estimate_report *estimate)
            traffic->messages, estimate->made ? " of random fields" : "", estimate->trial->failed,
            handler->code->all.executed / (double)traffic->messages /
                (traffic->form == GYRE_FORM_BLOCK ? (double)traffic->lanes : 1));
+    if (estimate->trial->emitted)
+        printf("%" PRIu64 " messages emitted to ports: what their links take is not counted\n",
+               estimate->trial->emitted);
     if (estimate->code->known)
         printf("compiled for %s: %u registers, %u bytes of local memory, %u bytes of block memory\n",
                handler->machine->architecture, estimate->code->registers, estimate->code->spill_bytes,
@@ -168,13 +171,13 @@ int estimate_print_json(const estimate_report *estimate)
                                                "block_bytes", (json_int_t)estimate->code->shared_bytes)
                              : json_null();
     return cli_print_json(cli_json_object(
-        "ssssIIIIbfffsoooo", "kernel", estimate->trial->kernel, "form",
+        "ssssIIIIIbfffsoooo", "kernel", estimate->trial->kernel, "form",
         gyre_form_word((gyre_form)estimate->handler.traffic->form), "device", estimate->handler.machine->name,
         "architecture", estimate->handler.machine->architecture, "lanes", (json_int_t)estimate->handler.lanes,
         "blocks", (json_int_t)estimate->handler.blocks, "messages",
         (json_int_t)estimate->handler.traffic->messages, "failed", (json_int_t)estimate->trial->failed,
-        "random", estimate->made, "rate", rate_of(estimate), "latency_ns", result->call_ns, "error",
-        result->error, "bound", result->by_bus ? "bus" : model_part_word(result->bound), "parts_ns",
-        parts_json(estimate), "compiled", code, "advice", advice_json(estimate), "lines",
-        lines_json(estimate)));
+        "emitted", (json_int_t)estimate->trial->emitted, "random", estimate->made, "rate", rate_of(estimate),
+        "latency_ns", result->call_ns, "error", result->error, "bound",
+        result->by_bus ? "bus" : model_part_word(result->bound), "parts_ns", parts_json(estimate), "compiled",
+        code, "advice", advice_json(estimate), "lines", lines_json(estimate)));
 }

@@ -156,7 +156,13 @@ static gyre_status check_types(const gyre_pipeline *pipeline, const struct gyre_
     gyre_status status = gyre_layout_create(source->record->ports[link->port].type, GYRE_MESSAGE_MAX, &sent);
     if (status == GYRE_OK)
         status = gyre_layout_create(target->record->request, GYRE_MESSAGE_MAX, &taken);
-    if (status == GYRE_OK)
+    if (status == GYRE_OK && taken->shape == GYRE_SHAPE_CHOICE && taken->hash != sent->hash)
+        status = gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "%s takes messages of several types, which come from clients and as answers alone: no port sends "
+            "to it; let %s lead to a kernel of one type",
+            to, from);
+    else if (status == GYRE_OK)
         status = gyre_layout_compare(taken, to, sent, from);
     gyre_layout_destroy(sent);
     gyre_layout_destroy(taken);

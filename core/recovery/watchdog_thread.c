@@ -55,8 +55,9 @@ static void tell_without_budget(const gyre_kernel *kernel, uint64_t limit)
 {
     gyre_runtime_log(
         kernel->runtime, GYRE_LOG_WARNING,
-        "kernel '%s' is stalled: a handler runs for longer than stall_told_ms = %llu, and goes on; "
-        "with kernel.%s.handler_budget_ms%s it would be ended",
+        "kernel '%s' is stalled: it is at the same messages for longer than stall_told_ms = %llu, and goes on: a "
+        "handler runs for long, or its device is busy; outside of pipelines kernel.%s.handler_budget_ms%s would "
+        "end it",
         kernel->name, (unsigned long long)(limit / 1000000), kernel->name,
         gyre_dispatch_isolated(kernel->dispatch) ? "" : " and isolation = process");
 }

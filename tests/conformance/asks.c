@@ -374,6 +374,10 @@ static void wrong_asks_are_told(struct conformance *test)
     links[0] = links[1];
     desc.link_count = 1;
     refuse(test, &desc, "port 'k0.about' asks nobody: link it to the kernel that answers");
+    launch_as(test, "reader", "k6", 1);
+    links[0] = join("k0.rest", "k6");
+    refuse(test, &desc,
+           "kernel 'k6' takes messages of several types, which come from clients and as answers alone");
     links[0] = join("k4.poet", "k3");
     desc.entries = &names[4];
     desc.answer_count = 0;

@@ -46,7 +46,14 @@ if [[ "$(uname -m)" == x86_64 ]]; then
     prints "local_table.gyre.c:$(line_of local_table '>> 8) % 64u'): local memory:"
 fi
 
+works 64 4
+estimates emits
+prints "counted: 64 messages, 0 failed"
+prints "64 messages emitted to ports: what their links take is not counted"
+
 # the same counts give the same figures
+works 64 1000
+estimates local_table
 first="$out"
 estimates local_table
 [[ "$out" == "$first" ]] || fail "expected the same words as before"

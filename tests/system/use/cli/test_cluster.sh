@@ -47,6 +47,7 @@ reply="$("$GYRE" cluster call "$handler" '{"account":7,"cents":-100}' "${with[@]
 same "states outlive their owner" "$reply" '{"cents":300,"deposits":3}'
 "$GYRE" cluster call "$handler" '{"account":7,"cents":-1000}' "${with[@]}" >"$folder/out" 2>"$folder/err"
 same "a handler's failure is told" "$? $(cat "$folder/err")" '1 gyre: the handler failed with code 1: overdrawn'
+same "a failed request has a line as well" "$(cat "$folder/out")" '{"failed":{"code":1,"text":"overdrawn"}}'
 
 owned="$("$GYRE" cluster status "${with[@]}" | awk 'found { owners[$2]++ } $1 == "SHARD" { found = 1 } END { print owners["two"], length(owners) }')"
 same "the status has the owner of each shard" "$owned" '8 1'
