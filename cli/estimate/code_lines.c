@@ -6,12 +6,15 @@
 #include "cli/estimate/code_lines.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "core/base/process.h"
+#include "core/base/text.h"
+#include "core/pipeline/pipeline.h"
 #include "gyre/dialect/cpu_watch.h"
 #include "gyre/waiting.h"
 
@@ -21,12 +24,14 @@ enum { OUTPUT_SIZE = 32 * 1024 * 1024, LINES_MAX = 4096, DEADLINE_S = 60 };
 struct reading {
     code_lines *code;
     const traffic_file *traffic;
+    char dialect[PATH_MAX]; /* the folder of the dialect's headers, with a '/' at its end */
     const traffic_step
         *step;       /* the code without branches that the next instructions belong to; NULL: none that ran */
     code_line *line; /* of the user's file; NULL: none was named yet in this function */
     bool begins;     /* a function begins: its first line tells whose it is */
     bool foreign;    /* a function of the dialect: its call is what counts */
     bool own;        /* the next instructions are the checks' own */
+    uint64_t taken;  /* instructions that ran and belong to a line of the user's */
     double latest;   /* the weight of the instruction before */
     char on_stack[8][8]; /* registers that hold an address of the handler's stack */
     uint32_t on_stack_count;
@@ -36,19 +41,19 @@ struct reading {
 
 /* ---- lines ---- */
 
-static code_line *find_line(code_lines *code, const char *path, size_t length, uint32_t number)
+static code_line *find_line(code_lines *code, const char *path, uint32_t number)
 {
     for (size_t i = code->count; i-- > 0;)
-        if (code->lines[i].line == number && strncmp(code->lines[i].path, path, length) == 0 &&
-            !code->lines[i].path[length])
+        if (code->lines[i].line == number && strcmp(code->lines[i].path, path) == 0)
             return &code->lines[i];
     if (code->count == LINES_MAX)
         return NULL;
     code_line *const line = &code->lines[code->count++];
     *line = (code_line){.line = number};
-    snprintf(line->path, sizeof line->path, "%.*s", (int)length, path);
+    snprintf(line->path, sizeof line->path, "%s", path);
     const char *const slash = strrchr(line->path, '/');
     snprintf(line->file, sizeof line->file, "%.63s", slash ? slash + 1 : line->path);
+    gyre_text_end_whole(line->file);
     return line;
 }
 
@@ -58,30 +63,57 @@ static bool ends_with(const char *text, const char *end)
     return length >= most && strcmp(text + length - most, end) == 0;
 }
 
-/* Takes "/folder/file.c:12 (discriminator 3)". False when the text is none. */
+/* Whether a file is the unit that is made around the handler, in the folder of its compile (core/pipeline/workspace.c). */
+static bool is_unit(const char *path)
+{
+    static const char folder[] = "/tmp/gyre-work-";
+    return strncmp(path, folder, sizeof folder - 1) == 0 && ends_with(path, "/unit.c");
+}
+
+/* The length of a place without the words behind it: "/a folder/file.c:12" of "/a folder/file.c:12 (discriminator 3)". */
+static size_t place_length(const char *text)
+{
+    static const char words[] = " (discriminator ";
+    size_t length = strlen(text), digits = length;
+    if (!length || text[length - 1] != ')')
+        return length;
+    digits = --length;
+    while (digits > 0 && isdigit((unsigned char)text[digits - 1]))
+        digits--;
+    const size_t most = sizeof words - 1;
+    return digits < length && digits >= most && strncmp(text + digits - most, words, most) == 0
+               ? digits - most
+               : length + 1;
+}
+
+/*
+ * Takes "/folder/file.c:12 (discriminator 3)". False when the text is none. The file may have any name, and comes from the user, who may
+ * write one with #line.
+ */
 static bool take_place(struct reading *reading, const char *text)
 {
-    const char *const end = text + strcspn(text, " ");
+    const char *const end = text + place_length(text);
     const char *colon = end;
     while (colon > text && isdigit((unsigned char)colon[-1]))
         colon--;
     if (text[0] != '/' || colon == end || colon - text < 2 || colon[-1] != ':')
         return false;
-    const size_t length = (size_t)(colon - 1 - text);
-    char path[1024];
-    snprintf(path, sizeof path, "%.*s", (int)length, text);
-    const bool dialect = strstr(path, "/gyre/") && strstr(path, "/dialect/");
+    char path[sizeof reading->code->lines->path];
+    snprintf(path, sizeof path, "%.*s", (int)(colon - 1 - text), text);
+    const size_t folder = strlen(reading->dialect);
+    const bool dialect = strncmp(path, reading->dialect, folder) == 0;
     if (reading->begins)
         reading->foreign = dialect;
     reading->begins = false;
-    reading->own = reading->foreign || strstr(path, "/dialect/c11_checked") ||
-                   strstr(path, "/dialect/c11_watched") || ends_with(path, "/unit.c");
-    if (reading->own)
+    reading->own = reading->foreign || is_unit(path) ||
+                   (dialect && (strncmp(path + folder, "c11_checked", sizeof "c11_checked" - 1) == 0 ||
+                                strncmp(path + folder, "c11_watched", sizeof "c11_watched" - 1) == 0));
+    if (reading->own || dialect)
         return true;
-    if (!dialect) {
-        code_line *const line = find_line(reading->code, text, length, (uint32_t)strtoul(colon, NULL, 10));
-        reading->line = line ? line : reading->line;
-    }
+    gyre_text_end_whole(path);
+    gyre_text_clean(path);
+    code_line *const line = find_line(reading->code, path, (uint32_t)strtoul(colon, NULL, 10));
+    reading->line = line ? line : reading->line;
     return true;
 }
 
@@ -208,6 +240,7 @@ static void count_instruction(struct reading *reading, const char *name, const c
     if (!reading->step || !line || reading->own)
         return;
     reading->latest = weight;
+    reading->taken++;
     line->issued += weight * (double)reading->step->issued;
     line->executed += weight * (double)reading->step->executed;
     if (weight >= 10 && strstr(name, "div"))
@@ -334,32 +367,56 @@ static void add_up(code_lines *code)
     }
 }
 
-int code_lines_make(code_lines *code, const traffic_file *traffic)
+/* Makes the lines of what objdump printed. */
+static int make_lines(code_lines *code, const traffic_file *traffic, char *output)
+{
+    struct reading reading = {.code = code, .traffic = traffic};
+    const char *const headers = gyre_build_headers();
+    if (!headers)
+        return cli_fail(GYRE_UNAVAILABLE);
+    const int length = snprintf(reading.dialect, sizeof reading.dialect, "%s/gyre/dialect/", headers);
+    if (length < 0 || (size_t)length >= sizeof reading.dialect)
+        return cli_error(CLI_FAILED, "the path of the kernel headers is too long: '%s'", headers);
+    take_text(&reading, output);
+    add_up(code);
+    if (!traffic->step_count || reading.taken)
+        return CLI_OK;
+    return cli_error(
+        CLI_FAILED,
+        "kernel '%s' ran, but none of its instructions has a line of your files, so that there is nothing to "
+        "estimate from: expected such lines from 'objdump -d -l %s'; a #line of the handler, a line end in the "
+        "name of its folder, or a compiler_options that leaves out lines (-g0) takes them away",
+        traffic->kernel, traffic->module);
+}
+
+/* Has objdump print the instructions of the kernel file. */
+static int print_instructions(const traffic_file *traffic, char *output)
 {
     const char *const arguments[] = {"objdump", "-d", "-l", "--no-show-raw-insn", traffic->module, NULL};
     struct gyre_process_end end;
-    *code = (code_lines){.lines = calloc(LINES_MAX, sizeof *code->lines)};
-    char *const output = malloc(OUTPUT_SIZE);
-    if (!code->lines || !output) {
-        free(output);
-        return cli_error(CLI_FAILED, "out of memory");
-    }
     const struct gyre_process_desc desc = {.arguments = arguments,
                                            .deadline_ns = gyre_clock_ns() + DEADLINE_S * UINT64_C(1000000000),
                                            .output = output,
                                            .output_size = OUTPUT_SIZE};
-    int result = CLI_OK;
     const gyre_status status = gyre_process_run(&desc, &end);
     if (status == GYRE_NOT_FOUND)
-        result = cli_error(CLI_UNAVAILABLE,
-                           "there is no program 'objdump', which reads what a handler was compiled to: "
-                           "install it (Debian, Ubuntu: apt install binutils)");
-    else if (status != GYRE_OK || end.signal || end.exit_code || end.output_length >= OUTPUT_SIZE)
-        result = cli_error(CLI_FAILED, "objdump cannot read the compiled handler '%s'", traffic->module);
-    struct reading reading = {.code = code, .traffic = traffic};
+        return cli_error(CLI_UNAVAILABLE,
+                         "there is no program 'objdump', which reads what a handler was compiled to: "
+                         "install it (Debian, Ubuntu: apt install binutils)");
+    if (status != GYRE_OK || end.signal || end.exit_code || end.output_length >= OUTPUT_SIZE)
+        return cli_error(CLI_FAILED, "objdump cannot read the compiled handler '%s'", traffic->module);
+    return CLI_OK;
+}
+
+int code_lines_make(code_lines *code, const traffic_file *traffic)
+{
+    *code = (code_lines){.lines = calloc(LINES_MAX, sizeof *code->lines)};
+    char *const output = malloc(OUTPUT_SIZE);
+    int result = code->lines && output ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
     if (result == CLI_OK)
-        take_text(&reading, output);
-    add_up(code);
+        result = print_instructions(traffic, output);
+    if (result == CLI_OK)
+        result = make_lines(code, traffic, output);
     free(output);
     return result;
 }

@@ -15,7 +15,7 @@
 
 /** A line of the user's files. Sums over all messages. */
 typedef struct code_line {
-    char file[64]; /* the last part of its path */
+    char file[64]; /* the last part of its path; both without letters that steer a terminal */
     char path[1024];
     uint32_t line;
     double issued, executed;   /* instructions: of groups, and of lanes */
@@ -35,7 +35,10 @@ typedef struct code_lines {
     code_line all; /* the sums */
 } code_lines;
 
-/** Returns an exit code; prints why when it is not CLI_OK. Call code_lines_finish in every case. */
+/**
+ * Returns an exit code; prints why when it is not CLI_OK. CLI_FAILED also when code ran and no instruction has a line of the user's, so
+ * that an estimate would be of nothing. Call code_lines_finish in every case.
+ */
 int code_lines_make(code_lines *code, const traffic_file *traffic);
 void code_lines_finish(code_lines *code);
 

@@ -4,6 +4,9 @@
  * its shards end before the kernels do. Locks: runtime->lock for the list of guests. Everything but `turn` is constant once it is
  * listed.
  */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "core/api/spread.h"
 
 #include <stdio.h>
@@ -305,7 +308,16 @@ bool gyre_spread_view_get(gyre_runtime *runtime, const char *name, struct gyre_s
     return spread != NULL;
 }
 
-gyre_status gyre_spread_turn(gyre_runtime *runtime, const char *name, char part[GYRE_SPREAD_PART_NAME])
+/* The part of the next client. A name always has the same one. */
+static uint32_t part_of(gyre_spread *spread, const char *client)
+{
+    const uint64_t number =
+        client[0] ? XXH64(client, strlen(client), 0) : __atomic_fetch_add(&spread->turn, 1, __ATOMIC_RELAXED);
+    return (uint32_t)(number % spread->launched);
+}
+
+gyre_status gyre_spread_turn(gyre_runtime *runtime, const char *name, const char *client,
+                             char part[GYRE_SPREAD_PART_NAME])
 {
     gyre_status status = GYRE_NOT_FOUND;
     gyre_shard_rule rule = GYRE_SHARD_DEFAULT;
@@ -313,8 +325,7 @@ gyre_status gyre_spread_turn(gyre_runtime *runtime, const char *name, char part[
     gyre_spread *spread = find_spread(runtime, name);
     if (spread) {
         rule = spread->rule;
-        status = name_part(spread, __atomic_fetch_add(&spread->turn, 1, __ATOMIC_RELAXED) % spread->launched,
-                           part);
+        status = name_part(spread, part_of(spread, client), part);
     }
     pthread_mutex_unlock(&runtime->lock);
     if (status != GYRE_OK || rule != GYRE_SHARD_KEY)

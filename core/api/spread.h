@@ -22,9 +22,12 @@ struct gyre_spread_view {
 bool gyre_spread_view_get(gyre_runtime *runtime, const char *name, struct gyre_spread_view *out);
 
 /**
- * Names the part that the next client of a kernel on several devices gets: the parts take turns. NOT_FOUND, without a sentence, when no
+ * Names the part that a client of a kernel on several devices gets. A client with a name gets the part that its name says, always the
+ * same one with the same number of devices, since what is kept for that name is kept there; those without (`client` "") get the parts
+ * in turns. NOT_FOUND, without a sentence, when no
  * kernel on several devices has that name; INVALID when its messages go by key, which one part alone would not obey.
  */
-gyre_status gyre_spread_turn(gyre_runtime *runtime, const char *name, char part[GYRE_SPREAD_PART_NAME]);
+gyre_status gyre_spread_turn(gyre_runtime *runtime, const char *name, const char *client,
+                             char part[GYRE_SPREAD_PART_NAME]);
 
 #endif

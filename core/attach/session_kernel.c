@@ -100,11 +100,11 @@ gyre_status gyre_session_check_wishes(const struct gyre_session *session,
         (unsigned long long)session->server->capacity_max, (unsigned long long)request->desc.capacity);
 }
 
-/* Visits the kernel of that name, or of one on several devices the part whose turn it is. */
+/* Visits the kernel of that name, or of one on several devices the part of this client. */
 static gyre_status visit_served(struct gyre_session *session, const char *name)
 {
     char part[GYRE_SPREAD_PART_NAME];
-    const gyre_status status = gyre_spread_turn(session->server->runtime, name, part);
+    const gyre_status status = gyre_spread_turn(session->server->runtime, name, session->client, part);
     if (status != GYRE_OK && status != GYRE_NOT_FOUND)
         return status;
     return gyre_session_visit(session, status == GYRE_OK ? part : name);

@@ -41,6 +41,10 @@ size_t gyre_text_character(const unsigned char *text, size_t left);
 /** Whether a text is UTF-8 without control characters, so that a name of a kernel or a queue cannot pass for a line of a log. */
 bool gyre_text_is_plain(const char *text);
 
+/** Puts '?' for each byte that is no printable UTF-8 text, so that the text can be shown on a terminal and neither steers it nor passes
+ * for another one: controls, ends of lines, letters that show nothing, and marks that turn the direction of writing. */
+void gyre_text_clean(char *text);
+
 /** Removes a UTF-8 character at the end of `text` that was cut because the text filled its room. */
 void gyre_text_end_whole(char *text);
 

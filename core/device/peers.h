@@ -64,9 +64,15 @@ struct gyre_peer_matrix {
  */
 gyre_status gyre_peers_measure(gyre_runtime *runtime, bool again, struct gyre_peer_matrix **out);
 
-/** Puts remembered figures of these devices into the matrix. False when there are none. */
+/**
+ * Puts remembered figures of these devices into the matrix. False when there are none, or one of a pair of open devices lacks; then the
+ * matrix may have some of them.
+ */
 bool gyre_peers_recall(const gyre_runtime *runtime, struct gyre_peer_matrix *matrix);
-/** Remembers the figures in the cache's folder. Failures are passed over: they are measured again then. */
+/**
+ * Remembers the figures in the cache's folder, when every pair of open devices has both: what failed once, for lack of memory say, is
+ * measured again the next time. Failures are passed over: the figures are measured again then.
+ */
 void gyre_peers_keep(const gyre_runtime *runtime, const struct gyre_peer_matrix *matrix);
 
 #endif

@@ -61,6 +61,19 @@ static bool find_path(const gyre_runtime *runtime, const struct gyre_peer_matrix
     return folder[0] == '/' && length > 0 && length < PATH_MAX;
 }
 
+/* Whether every pair of devices that are open has its figures. One whose copies failed may work the next time. */
+static bool is_complete(const struct gyre_peer_matrix *matrix)
+{
+    for (uint32_t from = 0; from < matrix->count; from++)
+        for (uint32_t to = 0; to < matrix->count; to++) {
+            const struct gyre_peer_figure *figure = &matrix->figures[from][to];
+            if (matrix->devices[from].dispatch && matrix->devices[to].dispatch &&
+                (!figure->latency_ns || !figure->bytes_per_second))
+                return false;
+        }
+    return true;
+}
+
 /* The figures as text; free() it. NULL without memory. */
 static char *write_text(const struct gyre_peer_matrix *matrix)
 {
@@ -108,7 +121,7 @@ bool gyre_peers_recall(const gyre_runtime *runtime, struct gyre_peer_matrix *mat
     bool whole = text && length > 17 && strlen(text) == length;
     if (whole) {
         snprintf(sum, sizeof sum, "%016" PRIx64 "\n", (uint64_t)XXH64(text + 17, length - 17, 0));
-        whole = strncmp(text, sum, 17) == 0 && read_figures(text + 17, matrix);
+        whole = strncmp(text, sum, 17) == 0 && read_figures(text + 17, matrix) && is_complete(matrix);
     }
     free(text);
     matrix->remembered = whole;
@@ -134,7 +147,7 @@ static void replace_file(const char *path, const char *text)
 void gyre_peers_keep(const gyre_runtime *runtime, const struct gyre_peer_matrix *matrix)
 {
     char path[PATH_MAX];
-    if (!find_path(runtime, matrix, path))
+    if (!is_complete(matrix) || !find_path(runtime, matrix, path))
         return;
     char *text = write_text(matrix);
     char *slash = strrchr(path, '/');

@@ -85,11 +85,20 @@ static void measure_pair(struct pair *pair, struct gyre_peer_figure *figure)
     gyre_dispatch_memory_release(pair->to, pair->target);
 }
 
+/* Takes back what a remembered file that is damaged, or lacks something, put there. */
+static void forget_figures(struct gyre_peer_matrix *matrix)
+{
+    for (uint32_t from = 0; from < matrix->count; from++)
+        for (uint32_t to = 0; to < matrix->count; to++)
+            matrix->figures[from][to].latency_ns = matrix->figures[from][to].bytes_per_second = 0;
+}
+
 static gyre_status measure_all(gyre_runtime *runtime, struct gyre_peer_matrix *matrix)
 {
     unsigned char *host = calloc(1, LARGE);
     if (!host)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to measure copies between devices");
+    forget_figures(matrix);
     for (uint32_t from = 0; from < matrix->count; from++)
         for (uint32_t to = 0; to < matrix->count; to++) {
             struct pair pair = {.runtime = runtime,

@@ -19,47 +19,11 @@ enum { COPIES_MAX = 3 }; /* of a file whose writer changes it meanwhile */
 
 /* ---- checking ---- */
 
-/* The number of a letter of 1 to 4 bytes. */
-static uint32_t letter_number(const unsigned char *letter, size_t bytes)
-{
-    uint32_t number = bytes == 1 ? *letter : *letter & (0x7fU >> bytes);
-    for (size_t i = 1; i < bytes; i++)
-        number = number << 6 | (letter[i] & 0x3f);
-    return number;
-}
-
-/* Whether a letter shows nothing, or changes how its neighbours are shown: controls, ends of lines, and marks that turn the direction
- * of writing, join, or carry data. A name with such a letter could pass for another one. */
-static bool is_hidden(uint32_t letter)
-{
-    static const struct {
-        uint32_t first, last;
-    } hidden[] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},
-                  {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f},
-                  {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff}};
-    if (letter >= 0x20 && letter < 0x7f)
-        return false;
-    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
-        if (letter >= hidden[i].first && letter <= hidden[i].last)
-            return true;
-    return false;
-}
-
 /* Ends the text within its room, and puts '?' for each byte that is no printable UTF-8 text. */
 static void clean_text(char *text, size_t room)
 {
     text[room - 1] = '\0';
-    const size_t length = strlen(text);
-    for (size_t at = 0; at < length;) {
-        const unsigned char *letter = (const unsigned char *)text + at;
-        const size_t whole = gyre_text_character(letter, length - at);
-        if (whole && !is_hidden(letter_number(letter, whole))) {
-            at += whole;
-            continue;
-        }
-        memset(text + at, '?', whole ? whole : 1);
-        at += whole ? whole : 1;
-    }
+    gyre_text_clean(text);
 }
 
 enum { RECORDS_MAX = 16384 }; /* also of a later version's file; readers compare records with each other */

@@ -74,8 +74,9 @@ typedef struct gyre_attach_desc {
     /* The client's name, up to 63 characters; NULL: none. It counts for kernels with checkpoints and queues with a
      * journal. These complete the requests of a client after that client, or its server, died: the next client of the
      * same name receives the completions (gyre_queue_recovered says which), if it attaches in time
-     * (gyre.client_return_ms). At most one client of a name is attached at a time; users share no names. Other kernels
-     * ignore the name. */
+     * (gyre.client_return_ms). At most one client of a name is attached at a time; users share no names. Of a kernel on
+     * several devices (spread.h), the name chooses the device: the same one each time, while the server has as many
+     * devices. Other kernels ignore the name. */
     const char *client;
     /* The queue goes on by itself when its server ends, dies, or relaunches the kernel: it waits for the next server at
      * that path, attaches again, and sends the unanswered requests again, in order. Calls wait meanwhile, and end with

@@ -292,6 +292,49 @@ static void clients_take_turns(struct conformance *test)
     gyre_spread_release(spread);
 }
 
+/* Attaches a client of a name, and calls once. Returns the part that handled the request. */
+static uint32_t part_of_client(const char *path, const char *client, gyre_spread *spread)
+{
+    gyre_attach_desc desc = attach_desc(path);
+    const uint64_t before = info_of(gyre_spread_part(spread, 0)).handled +
+                            info_of(gyre_spread_part(spread, 1)).handled,
+                   first = info_of(gyre_spread_part(spread, 0)).handled, deadline_ns = soon();
+    const order request = {.number = 1, .who = {.account = 5}};
+    order_reply reply;
+    gyre_queue *queue = NULL;
+    desc.client = client;
+    must(gyre_attach("trade", &desc, &queue));
+    must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    require(answers(&reply, &request));
+    while (info_of(gyre_spread_part(spread, 0)).handled + info_of(gyre_spread_part(spread, 1)).handled ==
+           before) /* the count may come a little after the reply */
+        require(gyre_now_ns() < deadline_ns);
+    gyre_queue_close(queue);
+    return info_of(gyre_spread_part(spread, 0)).handled == first;
+}
+
+/* What is kept for a client of a name is kept by the part that it had: it gets that part again. */
+static void a_named_client_keeps_its_device(struct conformance *test)
+{
+    enum { NAMES = 16 };
+    char path[108];
+    need_two_devices(test);
+    gyre_spread *spread = open_on_both(test, GYRE_SHARD_PRODUCER);
+    gyre_server *server = serve(test->runtime, place(path));
+    uint32_t on_second = 0;
+    for (uint32_t i = 0; i < NAMES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "client %u", i);
+        const uint32_t part = part_of_client(path, name, spread);
+        require(part_of_client(path, name, spread) == part);
+        require(part_of_client(path, name, spread) == part);
+        on_second += part;
+    }
+    require(on_second > 0 && on_second < NAMES);
+    gyre_server_close(server);
+    gyre_spread_release(spread);
+}
+
 /* ---- ends ---- */
 
 static void a_part_that_ended_is_named(struct conformance *test)
@@ -400,6 +443,7 @@ const struct conformance_case spread_cases[] = {
     {"a_thread_stays_on_one_device", a_thread_stays_on_one_device},
     {"clients_reach_all_devices", clients_reach_all_devices},
     {"clients_take_turns", clients_take_turns},
+    {"a_named_client_keeps_its_device", a_named_client_keeps_its_device},
     {"a_part_that_ended_is_named", a_part_that_ended_is_named},
     {"wrong_spreads_are_told", wrong_spreads_are_told},
     {"a_device_that_is_not_there_is_named", a_device_that_is_not_there_is_named},

@@ -42,6 +42,23 @@ ways "same link link same"
 expect_same "measured" "measured: now" "$(grep '^measured' <<<"$out")"
 ways "same link link same" --again
 expect_same "measured" "measured: now" "$(grep '^measured' <<<"$out")"
+# copies that failed are not remembered, and leave alone what is
+lacking()
+{
+    EMULATOR_FAIL=cuMemAllocAsync:3:2:0 run backends --peers "${only_cuda[@]}" "$@" # 2: out of memory
+    exits 0
+    checks=$((checks + 1))
+    grep -qE '^cuda:[01] +cuda:[01] .* - +-$' <<<"$out" || fail "expected a pair without figures"
+    expect_same "measured" "measured: now" "$(grep '^measured' <<<"$out")"
+}
+figures=$(cat "$folder"/cache/peers/*)
+lacking --again
+expect_same "what is remembered" "$figures" "$(cat "$folder"/cache/peers/*)"
+rm "$folder"/cache/peers/*
+lacking
+expect_same "files" "" "$(ls "$folder/cache/peers")"
+ways "same link link same"
+expect_same "measured" "measured: now" "$(grep '^measured' <<<"$out")"
 EMULATOR_PEERS=bus ways "same bus bus same"
 EMULATOR_PEERS=none ways "same host host same"
 ways "same host host same" --set peers=false

@@ -58,6 +58,33 @@ first="$out"
 estimates local_table
 [[ "$out" == "$first" ]] || fail "expected the same words as before"
 
+# a file has the same lines wherever it is: in a folder with blanks, in one that looks like the dialect's, as unit.c
+works 64 1000
+for place in "a folder: 2 (discriminator 3)/chain.gyre.c" "gyre/my/dialect/chain.gyre.c" "gyre-work-1/unit.c"; do
+    mkdir -p "$folder/${place%/*}"
+    cp "$handlers"/chain.gyre.c "$folder/$place"
+    source="$folder/$place"
+    if [[ "$source" == */unit.c ]]; then # the kernel's file includes it
+        printf '#include "%s"\n' "$place" >"$folder/unit.gyre.c"
+        source="$folder/unit.gyre.c:chain"
+    fi
+    estimates chain --json
+    expected="$(grep -o '"rate":[0-9.]*' <<<"$out")"
+    run estimate "$source" --messages "$folder/requests" --timeout $((60000 * patience)) --json
+    exits 0
+    checks=$((checks + 1))
+    [[ -n "$expected" && "$(grep -o '"rate":[0-9.]*' <<<"$out")" == "$expected" ]] || fail "$place: expected $expected"
+done
+
+# a name that the handler gives its lines does not steer the terminal
+esc=$'\033'
+sed "/^GYRE_KERNEL/i #line 1 \"/x/${esc}[31mred.c\"" "$handlers/rows.gyre.c" >"$folder/esc.gyre.c"
+works 64 64
+run estimate "$folder/esc.gyre.c" --buffer table=zeros:67108864 --messages "$folder/requests" --timeout $((60000 * patience))
+exits 0
+prints "?[31mred.c:"
+[[ "$out$err" != *"$esc"* ]] || fail "expected no letter that steers the terminal"
+
 # more blocks take more, and a call alone is not faster for them
 works 64 1000
 estimates chain --json

@@ -49,6 +49,18 @@ run estimate tests/kernels/sha256.gyre.c "{\"length\":120,\"bytes\":\"\"}"
 exits 0
 prints "counted: 1 messages, 1 failed"
 
+# instructions without a line of the handler are not passed over: the figure would be that of an empty handler
+sed "/^GYRE_KERNEL/i #line 1 \"$(pwd -P)/include/gyre/dialect/c11.h\"" "$chain" >"$folder/lines.gyre.c"
+run estimate "$folder/lines.gyre.c" '{"turns":1,"seed":1}'
+exits 1
+says "kernel 'chain' ran, but none of its instructions has a line of your files"
+[[ -z "$out" ]] || fail "expected no figure"
+# a handler that does nothing has lines
+printf '#include <gyre/kernel.h>\n#define N_(FIELD) FIELD(u64, n)\nGYRE_MESSAGE(one, N_)\nGYRE_KERNEL(none, one, one)\n{\n    return GYRE_REPLY;\n}\n' \
+    >"$folder/nothing.gyre.c"
+run estimate "$folder/nothing.gyre.c" '{"n":1}'
+exits 0
+
 # the check itself
 run call --backend cpu --set backend.cpu.check=traffic "$chain" '{"turns":1,"seed":1}'
 exits 4
