@@ -55,6 +55,8 @@ gyre_status gyre_offer_write(struct gyre_transport *transport, uint32_t shard,
             return GYRE_OK;
         if (status != GYRE_OK && status != GYRE_INCOMPATIBLE)
             return status;
+        if (status == GYRE_INCOMPATIBLE && !revision)
+            revision = GYRE_TRANSPORT_ANY; /* it is as damaged as the record */
         gyre_block_seal(&record, sizeof record, GYRE_BLOCK_OFFER);
         status = gyre_transport_record_put(transport, name, &record, sizeof record, revision, &revision);
         if (status != GYRE_AGAIN || gyre_clock_ns() >= deadline_ns)

@@ -57,7 +57,7 @@ gyre_status gyre_orders_read(struct gyre_transport *transport, struct gyre_order
     if (status != GYRE_INCOMPATIBLE)
         return status;
     snprintf(why, sizeof why, "%s", gyre_error_text());
-    return gyre_error_set(status, "%s: `gyre cluster drain --reset` replaces damaged orders by none", why);
+    return gyre_error_set(status, "%s; `gyre cluster drain --reset` replaces damaged orders by none", why);
 }
 
 bool gyre_orders_drains(const struct gyre_orders *orders, const char *member)
@@ -167,6 +167,8 @@ gyre_status gyre_orders_reset(struct gyre_transport *transport, uint64_t deadlin
                               "cluster drain MEMBER --end` take each back");
         if (status == GYRE_INCOMPATIBLE) {
             has_tried = true;
+            orders.revision =
+                orders.revision ? orders.revision : GYRE_TRANSPORT_ANY; /* it is as damaged as its record */
             status = write_orders(transport, &orders);
         }
         const bool may_pass = status == GYRE_AGAIN || status == GYRE_TIMEOUT || status == GYRE_UNAVAILABLE;

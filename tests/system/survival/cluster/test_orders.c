@@ -165,7 +165,6 @@ static void write_source(const char *text)
     FILE *file = fopen(new_path, "w");
     require(file && fputs(text, file) >= 0 && fclose(file) == 0);
     require(rename(new_path, path) == 0);
-    setenv("CLUSTER_MEMBER_SOURCE", path, 1);
 }
 
 static void write_sound_source(void)
@@ -178,8 +177,11 @@ static void write_sound_source(void)
 /* Starts member 0, and member 1 with a kernel of its own; each has shards, and none moves any more. A shard of member 0 is `shard`. */
 static struct client *start_two(uint32_t *shard, struct gyre_shard_place *place)
 {
+    char path[400];
     start_member(0);
     write_sound_source();
+    snprintf(path, sizeof path, "%s/its.gyre.c", getenv("CLUSTER_TEST_FOLDER"));
+    setenv("CLUSTER_MEMBER_SOURCE", path, 1);
     start_member(1);
     unsetenv("CLUSTER_MEMBER_SOURCE");
     struct client *teller = open_teller(1);
