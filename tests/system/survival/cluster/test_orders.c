@@ -194,7 +194,7 @@ static struct client *start_two(uint32_t *shard, struct gyre_shard_place *place)
         if (strcmp(place->owner, "m0") == 0)
             return teller;
     }
-    require(!"member 0 owns nothing");
+    require(*shard < SHARDS); /* member 0 has one */
     return NULL;
 }
 
