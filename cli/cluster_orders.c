@@ -9,7 +9,9 @@
 
 #include "cli/cluster_open.h"
 #include "cli/json/json.h"
+#include "core/base/error.h"
 #include "core/cluster/look.h"
+#include "core/cluster/offer.h"
 #include "core/config/config.h"
 #include "gyre/waiting.h"
 
@@ -21,6 +23,7 @@ struct ordering {
     struct cluster_opened opened;
     struct gyre_cluster_look look;
     uint64_t deadline_ns;
+    uint64_t offered; /* the revision of what a member said about the shard before the order */
 };
 
 static int begin(const cli_context *cli, struct ordering *ordering, uint64_t timeout_ms)
@@ -132,6 +135,28 @@ static int tell_drained(const struct ordering *ordering, const char *name, uint6
     return CLI_OK;
 }
 
+/* After a time that was too short: a member that said that it cannot take one of them. */
+static int tell_drains(struct ordering *ordering, const char *name, uint32_t left)
+{
+    for (uint32_t i = 0; i < ordering->opened.app.shards; i++) {
+        struct gyre_shard_place now;
+        struct gyre_cluster_offer offer;
+        uint64_t revision;
+        if (gyre_place_read(ordering->opened.transport, i, &now) == GYRE_OK && strcmp(now.owner, name) == 0 &&
+            gyre_offer_read(ordering->opened.transport, i, &offer, &revision) == GYRE_OK &&
+            offer.state == GYRE_OFFER_FAILED && offer.epoch == now.epoch)
+            return cli_error(CLI_TIMEOUT,
+                             "member '%s' still owns %" PRIu32 " of its shards, and serves them: member '%s' "
+                             "cannot take shard %" PRIu32 ": %s; the order stays: take it back with --end",
+                             name, left, offer.member, i, offer.why);
+    }
+    return cli_error(CLI_TIMEOUT,
+                     "member '%s' still owns, or nobody has yet, %" PRIu32
+                     " of its shards; the order stays: wait for it with the same command, or take it "
+                     "back with --end",
+                     name, left);
+}
+
 static int await_drained(struct ordering *ordering, const char *name)
 {
     uint32_t left;
@@ -144,11 +169,7 @@ static int await_drained(struct ordering *ordering, const char *name)
         if (!may_pass || (status != GYRE_OK && gyre_clock_ns() >= ordering->deadline_ns))
             return cli_fail(status);
         if (gyre_clock_ns() >= ordering->deadline_ns)
-            return cli_error(CLI_TIMEOUT,
-                             "member '%s' still owns, or nobody has yet, %" PRIu32
-                             " of its shards; the order stays: wait for it with the same command, or take it "
-                             "back with --end",
-                             name, left);
+            return tell_drains(ordering, name, left);
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
     }
 }
@@ -193,6 +214,19 @@ int cluster_drain(const cli_context *cli, const char *member, bool ends, uint64_
     return code;
 }
 
+int cluster_reset(const cli_context *cli, uint64_t timeout_ms)
+{
+    struct cluster_opened opened;
+    int code = cluster_open(cli, true, &opened);
+    if (code == CLI_OK)
+        code = cli_fail_unless_ok(gyre_orders_reset(opened.transport, gyre_in_ms(timeout_ms)));
+    if (code == CLI_OK)
+        code = cli->json ? cli_print_json(cli_json_object("b", "reset", 1))
+                         : (printf("the cluster has no orders now\n"), CLI_OK);
+    cluster_close(&opened);
+    return code;
+}
+
 /* ---- move ---- */
 
 static int check_move(const struct ordering *ordering, const char *name)
@@ -224,23 +258,34 @@ static int tell_moved(const struct ordering *ordering, uint32_t shard, const str
     return CLI_OK;
 }
 
-/* Moved is what has the owner, and of what it took from another one since then also the pause, which is written when it works. */
-static bool is_moved(const struct gyre_shard_place *before, const struct gyre_shard_place *now,
-                     const char *name)
+/* Whether the member said since the order was given that it cannot take the shard; then *code. */
+static bool is_refused(const struct ordering *ordering, uint32_t shard, const char *name, int *code)
 {
-    if (strcmp(now->owner, name) != 0)
+    struct gyre_cluster_offer offer;
+    uint64_t revision;
+    if (gyre_offer_read(ordering->opened.transport, shard, &offer, &revision) != GYRE_OK ||
+        revision == ordering->offered || offer.state != GYRE_OFFER_FAILED || strcmp(offer.member, name) != 0)
         return false;
-    return now->epoch == before->epoch || now->pause_ns || !now->closing_ns;
+    *code = cli_error(
+        CLI_FAILED,
+        "shard %" PRIu32 " is not at '%s', which cannot take it: %s; the order stays, and is tried "
+        "again later: give it once more, or take it back with `gyre cluster move %" PRIu32 " --home`",
+        shard, name, offer.why, shard);
+    return true;
 }
 
+/* The owner is there once it works: until then it may fail to begin. */
 static int await_moved(struct ordering *ordering, uint32_t shard, const char *name)
 {
+    int code;
     for (;;) {
         struct gyre_shard_place now;
         const gyre_status status = gyre_place_read(ordering->opened.transport, shard, &now);
         const bool may_pass = status == GYRE_OK || status == GYRE_UNAVAILABLE || status == GYRE_TIMEOUT;
-        if (status == GYRE_OK && is_moved(&ordering->look.places[shard], &now, name))
+        if (status == GYRE_OK && now.works && strcmp(now.owner, name) == 0)
             return tell_moved(ordering, shard, &now);
+        if (is_refused(ordering, shard, name, &code))
+            return code;
         if (!may_pass || (status != GYRE_OK && gyre_clock_ns() >= ordering->deadline_ns))
             return cli_fail(status);
         if (gyre_clock_ns() >= ordering->deadline_ns)
@@ -252,12 +297,22 @@ static int await_moved(struct ordering *ordering, uint32_t shard, const char *na
     }
 }
 
+/* A record that is damaged, or cannot be read, is as good as one that is not there: what comes later has another revision. */
+static void note_offer(struct ordering *ordering, uint32_t shard)
+{
+    struct gyre_cluster_offer offer;
+    if (gyre_offer_read(ordering->opened.transport, shard, &offer, &ordering->offered) != GYRE_OK)
+        gyre_error_clear();
+}
+
 static int move_to(struct ordering *ordering, const char *text, const char *member)
 {
     uint32_t shard = 0;
     int code = cluster_read_shard(ordering->cli, &ordering->opened, text, &shard);
     if (code == CLI_OK)
         code = check_move(ordering, member);
+    if (code == CLI_OK)
+        note_offer(ordering, shard);
     if (code == CLI_OK)
         code = cli_fail_unless_ok(
             gyre_orders_set_member(ordering->opened.transport, shard, member, ordering->deadline_ns));

@@ -6,6 +6,8 @@
 #include "cli/cluster_open.h"
 #include "cli/json/json.h"
 #include "cli/table.h"
+#include "core/base/error.h"
+#include "core/cluster/orders.h"
 #include "core/cluster/verify.h"
 
 struct verifying {
@@ -60,9 +62,19 @@ static void add_shard(const struct verifying *verifying, const struct gyre_verif
                         (json_int_t)found->problems));
 }
 
+static gyre_status verify_orders(struct verifying *verifying, struct gyre_transport *transport)
+{
+    struct gyre_orders orders;
+    const gyre_status status = gyre_orders_read(transport, &orders);
+    if (status != GYRE_INCOMPATIBLE)
+        return status;
+    note_problem(verifying, gyre_error_text());
+    return GYRE_OK;
+}
+
 static gyre_status verify_all(struct verifying *verifying, const struct cluster_opened *opened)
 {
-    gyre_status status = GYRE_OK;
+    gyre_status status = verify_orders(verifying, opened->transport);
     for (uint32_t i = 0; status == GYRE_OK && i < opened->app.shards; i++) {
         struct gyre_verified found = {.problem = note_problem, .context = verifying};
         status = gyre_cluster_verify(opened->transport, &opened->app, i, &found);

@@ -17,7 +17,7 @@
 static const char HELP[] =
     "usage: gyre cluster status [OPTION...]\n"
     "       gyre cluster call FILE.gyre.c[:KERNEL] REQUEST... [OPTION...]\n"
-    "       gyre cluster drain MEMBER [--end] [OPTION...]\n"
+    "       gyre cluster drain MEMBER [--end] | --reset [OPTION...]\n"
     "       gyre cluster move SHARD --to MEMBER | --home [OPTION...]\n"
     "       gyre cluster verify [OPTION...]\n"
     "       gyre cluster dead [SHARD] [--messages] [--again LETTER] [OPTION...]\n"
@@ -29,10 +29,11 @@ static const char HELP[] =
     "        the requests. FILE has the types of the messages; nothing of it runs here.\n"
     "\n"
     "drain   has a member give all its shards to the others, and take none until `drain MEMBER --end`, also after a new start\n"
-    "        of it. Ends when it owns nothing, and tells the longest pause.\n"
+    "        of it. Ends when it owns nothing, and tells the longest pause. --reset replaces orders that are damaged by none.\n"
     "move    hands a shard to a member, and tells how long its requests waited. It stays there as long as that member takes\n"
-    "        shards; with --home it goes where it belongs.\n"
-    "verify  reads the places, checkpoints, requests, replies and dead letters of all shards, and tells what does not agree:\n"
+    "        shards; with --home it goes where it belongs. A member that cannot launch its kernel gets no shard: the command\n"
+    "        says why, and ends with 1.\n"
+    "verify  reads the orders, and the places, checkpoints, requests, replies and dead letters of all shards, and tells what does not agree:\n"
     "        then the exit code is 1. Members may work meanwhile.\n"
     "dead    lists the requests that were given up because they took each owner down: --messages shows their bytes, and\n"
     "        --again N sends letter N of SHARD once more, as a new request.\n"
@@ -42,6 +43,7 @@ static const char HELP[] =
     "Options:\n"
     "  --timeout MS   how long to wait for replies, or until an order is carried out; default 30000\n"
     "  --end          drain: the member takes shards again\n"
+    "  --reset        drain: orders that are damaged go, all of them\n"
     "  --to MEMBER    move: the member that is to have the shard\n"
     "  --home         move: ends what an earlier move ordered\n"
     "  --messages     dead: show the bytes of each message\n"
@@ -100,8 +102,9 @@ static int show_json(const struct gyre_cluster_look *look)
                                                       "epoch", (json_int_t)look->places[i].epoch, "requests",
                                                       (json_int_t)look->requests[i], "ordered_to",
                                                       gyre_orders_member_of(&look->orders, i)));
-    return cli_print_json(cli_json_object("ssoo", "kernel", look->app.kernel, "key", look->app.key, "members",
-                                          members, "shards", shards));
+    return cli_print_json(cli_json_object("ssoos", "kernel", look->app.kernel, "key", look->app.key,
+                                          "members", members, "shards", shards, "trouble",
+                                          look->trouble[0] ? look->trouble : NULL));
 }
 
 static int show(const cli_context *cli, const struct gyre_cluster_look *look)
@@ -126,6 +129,8 @@ static int status_of_cluster(const cli_context *cli)
             look));
     if (code == CLI_OK)
         code = show(cli, look);
+    if (code == CLI_OK && look->trouble[0])
+        cli_error(CLI_OK, "%s", look->trouble); /* a warning: the rest was shown */
     gyre_cluster_look_finish(look);
     free(look);
     cluster_close(&opened);
@@ -137,7 +142,7 @@ struct arguments {
     size_t count;
     uint64_t timeout_ms;
     const char *to, *again;
-    bool ends, home, messages;
+    bool ends, resets, home, messages;
 };
 
 static int run_status(const cli_context *cli, const struct arguments *given)
@@ -154,6 +159,10 @@ static int run_call(const cli_context *cli, const struct arguments *given)
 
 static int run_drain(const cli_context *cli, const struct arguments *given)
 {
+    if (given->resets)
+        return given->count == 0 && !given->ends
+                   ? cluster_reset(cli, given->timeout_ms)
+                   : cli_usage_error(cli, "drain: expected no member and no --end with --reset");
     return given->count == 1 ? cluster_drain(cli, given->operands[0], given->ends, given->timeout_ms)
                              : cli_usage_error(cli, "drain: expected the name of one member");
 }
@@ -190,6 +199,7 @@ static int run(cli_context *cli)
     struct arguments given = {.timeout_ms = TIMEOUT_DEFAULT_MS};
     const cli_option options[] = {{"--timeout", .number = &given.timeout_ms, .max = UINT32_MAX},
                                   {"--end", .flag = &given.ends},
+                                  {"--reset", .flag = &given.resets},
                                   {"--to", .text = &given.to},
                                   {"--home", .flag = &given.home},
                                   {"--messages", .flag = &given.messages},

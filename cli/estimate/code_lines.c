@@ -30,9 +30,11 @@ struct reading {
     code_line *line; /* of the user's file; NULL: none was named yet in this function */
     bool begins;     /* a function begins: its first line tells whose it is */
     bool foreign;    /* a function of the dialect: its call is what counts */
-    bool own;        /* the next instructions are the checks' own */
-    uint64_t taken;  /* instructions that ran and belong to a line of the user's */
-    double latest;   /* the weight of the instruction before */
+    bool
+        admits; /* a function that checks a message, made by its declaration: it runs whatever the handler does */
+    bool own;            /* the next instructions are the checks' own */
+    uint64_t taken;      /* instructions that ran and belong to a line of the user's */
+    double latest;       /* the weight of the instruction before */
     char on_stack[8][8]; /* registers that hold an address of the handler's stack */
     uint32_t on_stack_count;
     char data[8][8]; /* registers that got a value from memory, or a part of one, in this step */
@@ -63,7 +65,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= most && strcmp(text + length - most, end) == 0;
 }
 
-/* Whether a file is the unit that is made around the handler, in the folder of its compile (core/pipeline/workspace.c). */
+/* Whether a file is the unit that is made around the handler, in the folder of its compile (core/pipeline/workspace.c, unit.c). */
 static bool is_unit(const char *path)
 {
     static const char folder[] = "/tmp/gyre-work-";
@@ -103,7 +105,8 @@ static bool take_place(struct reading *reading, const char *text)
     const size_t folder = strlen(reading->dialect);
     const bool dialect = strncmp(path, reading->dialect, folder) == 0;
     if (reading->begins)
-        reading->foreign = dialect;
+        reading->foreign =
+            dialect || ends_with(path, "/<gyre>"); /* the table of kernels, as unit.c names it */
     reading->begins = false;
     reading->own = reading->foreign || is_unit(path) ||
                    (dialect && (strncmp(path + folder, "c11_checked", sizeof "c11_checked" - 1) == 0 ||
@@ -240,7 +243,7 @@ static void count_instruction(struct reading *reading, const char *name, const c
     if (!reading->step || !line || reading->own)
         return;
     reading->latest = weight;
-    reading->taken++;
+    reading->taken += !reading->admits && reading->step->executed > 0;
     line->issued += weight * (double)reading->step->issued;
     line->executed += weight * (double)reading->step->executed;
     if (weight >= 10 && strstr(name, "div"))
@@ -335,6 +338,7 @@ static void take_text(struct reading *reading, char *text)
             reading->step = NULL;
             reading->line = NULL;
             reading->begins = true;
+            reading->admits = strstr(text, "<gyre_admit_") != NULL;
             reading->on_stack_count = 0;
         } else {
             take_place(reading, text);

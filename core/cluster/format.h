@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What members and clients keep in a transport: records `app`, `member.NAME`, `place.SHARD`, `orders`, and logs `in.SHARD`,
+ * What members and clients keep in a transport: records `app`, `member.NAME`, `place.SHARD`, `offer.SHARD`, `orders`, and logs `in.SHARD`,
  * `out.CLIENT`, `state.SHARD`, `dead.SHARD`. Each begins with a head (core/transport/block.h). What is read is foreign: the functions here check it before anything
  * uses it, in a copy that nobody else writes. Pure functions over bytes.
  */
@@ -63,6 +63,22 @@ struct gyre_cluster_place {
     /* of a hand-over in order; 0: the shard was taken otherwise */
     uint64_t closing_ns; /* how long the owner before took to give the shard back */
     uint64_t pause_ns;   /* how long its requests waited; 0: the owner did not begin yet */
+    uint64_t works;      /* 1: the owner launched its kernel, with the states, and handles requests */
+};
+
+enum gyre_offer_state {
+    GYRE_OFFER_READY = 1,    /* the kernel is launched, and the member waits for the shard */
+    GYRE_OFFER_FAILED = 2,   /* the member cannot take it */
+    GYRE_OFFER_WITHDRAWN = 3 /* it does not wait any more */
+};
+
+struct gyre_cluster_offer {
+    struct gyre_block_head head;
+    uint64_t epoch;       /* of the place that it is about */
+    uint64_t incarnation; /* of the member */
+    uint32_t state, reserved;
+    char member[GYRE_MEMBER_NAME_MAX];
+    char why[256]; /* of FAILED: a sentence */
 };
 
 enum gyre_order_kind { GYRE_ORDER_DRAIN = 1, GYRE_ORDER_SHARD = 2 };

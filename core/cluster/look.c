@@ -2,6 +2,7 @@
 /* See look.h. */
 #include "core/cluster/look.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -25,6 +26,17 @@ static gyre_status look_at_shards(struct gyre_transport *transport, struct gyre_
     return status;
 }
 
+/* Orders that are damaged hide nothing else. */
+static gyre_status look_at_orders(struct gyre_transport *transport, struct gyre_cluster_look *look)
+{
+    const gyre_status status = gyre_orders_read(transport, &look->orders);
+    if (status != GYRE_INCOMPATIBLE)
+        return status;
+    snprintf(look->trouble, sizeof look->trouble, "%s", gyre_error_text());
+    gyre_error_clear();
+    return GYRE_OK;
+}
+
 gyre_status gyre_cluster_look_take(struct gyre_transport *transport, uint64_t apart_ns,
                                    struct gyre_cluster_look *look)
 {
@@ -43,7 +55,7 @@ gyre_status gyre_cluster_look_take(struct gyre_transport *transport, uint64_t ap
     look->now_ns = gyre_clock_ns();
     status = gyre_roster_look(&look->roster, transport, look->now_ns);
     if (status == GYRE_OK)
-        status = gyre_orders_read(transport, &look->orders);
+        status = look_at_orders(transport, look);
     return status == GYRE_OK ? look_at_shards(transport, look) : status;
 }
 

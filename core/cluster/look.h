@@ -15,6 +15,7 @@ struct gyre_cluster_look {
     struct gyre_cluster_app app;
     struct gyre_roster roster; /* is_alive: as far as the time of the look tells */
     struct gyre_orders orders;
+    char trouble[400];               /* why there are none, when they are damaged; "": they are not */
     struct gyre_shard_place *places; /* of each shard */
     uint64_t *requests;              /* of each shard: the number of the last block that was sent to it */
     uint64_t since_ns, now_ns;       /* the first and the last look at the members */

@@ -160,7 +160,7 @@ static void free_member(struct gyre_member *member)
     free(member->roster);
     free(member->retry_ns);
     free(member->second_ns);
-    free(member->ordered_ns);
+    free(member->vain);
     free(member->crashed);
     free(member->shards);
     free(member);
@@ -196,10 +196,10 @@ static gyre_status make_member(gyre_runtime *runtime, const gyre_member_desc *de
     member->shards = calloc(GYRE_SHARDS_MAX, sizeof *member->shards);
     member->retry_ns = calloc(GYRE_SHARDS_MAX, sizeof *member->retry_ns);
     member->second_ns = calloc(GYRE_SHARDS_MAX, sizeof *member->second_ns);
-    member->ordered_ns = calloc(GYRE_SHARDS_MAX, sizeof *member->ordered_ns);
+    member->vain = calloc(GYRE_SHARDS_MAX, sizeof *member->vain);
     member->crashed = calloc(GYRE_SHARDS_MAX, sizeof *member->crashed);
     if (failed || !member->crashed || !member->roster || !member->shards || !member->retry_ns ||
-        !member->second_ns || !member->ordered_ns)
+        !member->second_ns || !member->vain)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a member of a cluster");
     member->roster->lease_ns = member->site.lease_ns;
     const gyre_status status = choose_name(member);

@@ -6,9 +6,10 @@
 
 #include "core/base/error.h"
 #include "core/cluster/member.h"
+#include "core/cluster/offer.h"
 #include "gyre/waiting.h"
 
-enum { STARTS_A_LOOK = 8, GIVES_A_LOOK = 4, SECOND_LEASES = 10 };
+enum { STARTS_A_LOOK = 8, GIVES_A_LOOK = 4, SECOND_LEASES = 10, RETRY_LEASES = 3, DOUBLINGS_MAX = 4 };
 
 gyre_status gyre_member_beat(struct gyre_member *member, enum gyre_member_state state)
 {
@@ -79,19 +80,34 @@ static void tell_end(struct gyre_member *member, const struct gyre_shard *shard)
                          "%s", shard->why);
 }
 
-/* A shard that this member could not take is left to the second choice for a while, which looks once a lease. */
+/* So many leases; twice as many each time that the shard could not be taken again. */
+static uint64_t leases_ns(const struct gyre_member *member, uint32_t number, uint64_t leases)
+{
+    const uint32_t again = member->vain[number] ? member->vain[number] - 1 : 0;
+    return (leases * member->site.lease_ns) << (again < DOUBLINGS_MAX ? again : DOUBLINGS_MAX);
+}
+
+/*
+ * A shard that this member could not take is left to the second choice for a while, which looks once a lease. One that it awaited has an owner
+ * that serves it, so each try is later than the one before.
+ */
 static uint64_t retry_after(const struct gyre_member *member, const struct gyre_shard *shard)
 {
     const uint64_t lease_ns = member->site.lease_ns;
     const bool has_second =
         gyre_roster_choose(member->roster, shard->number, member->record.name, gyre_clock_ns()) != NULL;
-    return shard->status == GYRE_LOST ? lease_ns / 4 : has_second ? 3 * lease_ns : lease_ns;
+    if (shard->status == GYRE_LOST)
+        return lease_ns / 4;
+    if (shard->awaits)
+        return leases_ns(member, shard->number, RETRY_LEASES);
+    return has_second ? RETRY_LEASES * lease_ns : lease_ns;
 }
 
 static void join_shard(struct gyre_member *member, uint32_t number)
 {
     struct gyre_shard *shard = member->shards[number];
     tell_end(member, shard);
+    member->vain[number] += shard->awaits && shard->status != GYRE_OK && shard->status != GYRE_LOST;
     member->retry_ns[number] = shard->status == GYRE_OK ? 0 : gyre_clock_ns() + retry_after(member, shard);
     member->crashed[number] = shard->has_crashed;
     pthread_mutex_lock(&member->site.lock);
@@ -165,6 +181,17 @@ static bool is_coming(const struct look *look, uint32_t number, const struct gyr
            gyre_roster_gives(member->roster, place->owner, place->incarnation, look->now_ns);
 }
 
+/* Whether another member said that it cannot take the shard from its owner, who still has it. */
+static bool was_refused(const struct look *look, uint32_t number, const struct gyre_shard_place *place)
+{
+    const struct gyre_member *member = look->member;
+    struct gyre_cluster_offer offer;
+    uint64_t revision;
+    return gyre_offer_read(member->site.transport, number, &offer, &revision) == GYRE_OK &&
+           offer.state == GYRE_OFFER_FAILED && offer.epoch == place->epoch &&
+           offer.incarnation != member->record.incarnation;
+}
+
 static void start_shard(struct look *look, uint32_t number, bool as_second)
 {
     struct gyre_member *member = look->member;
@@ -174,7 +201,7 @@ static void start_shard(struct look *look, uint32_t number, bool as_second)
         return;
     gyre_status status = gyre_place_read(member->site.transport, number, &place);
     const bool is_owned = status == GYRE_OK && !is_free(look, &place, as_second);
-    if (is_owned && (as_second || !is_coming(look, number, &place)))
+    if (is_owned && (!is_coming(look, number, &place) || (as_second && !was_refused(look, number, &place))))
         return;
     place.has_died = status == GYRE_OK && !is_owned && has_died(member, number, &place);
     if (status == GYRE_OK)
@@ -184,36 +211,54 @@ static void start_shard(struct look *look, uint32_t number, bool as_second)
         return;
     }
     shard->is_second = as_second;
+    member->vain[number] += as_second && !is_owned;
     look->starts++;
     pthread_mutex_lock(&member->site.lock);
     member->shards[number] = shard;
     pthread_mutex_unlock(&member->site.lock);
 }
 
-/* How long a shard stays when another member should own it. One that the other could not take stays for some leases at least. */
+/* How long a shard stays when another member should own it. One that the other could not take stays for some leases at least, and longer each time. */
 static uint64_t hold_ns(const struct gyre_member *member, const struct gyre_shard *shard)
 {
-    const uint64_t least = shard->is_second ? SECOND_LEASES * member->site.lease_ns : 0;
+    const uint64_t least = shard->is_second ? leases_ns(member, shard->number, SECOND_LEASES) : 0;
     return member->site.settle_ns > least ? member->site.settle_ns : least;
 }
 
 /*
- * Gives a shard that another member should own. One that goes by order stays for a moment, in which the other one launches its kernel, so that
- * requests wait for a short time only.
+ * Whether a member that this one may give the shard to says that it launched the kernel and waits: the one that it was ordered to, or any where
+ * this member is drained. The epoch of a shard that works does not change.
  */
-static void give_shard(struct look *look, uint32_t number, bool by_order)
+static bool is_awaited(const struct look *look, struct gyre_shard *shard, const char *first)
+{
+    const struct gyre_member *member = look->member;
+    struct gyre_cluster_offer offer;
+    uint64_t revision;
+    if (gyre_shard_step_of(shard) != GYRE_SHARD_WORKING ||
+        gyre_offer_read(member->site.transport, shard->number, &offer, &revision) != GYRE_OK ||
+        offer.state != GYRE_OFFER_READY || offer.epoch != shard->place.epoch)
+        return false;
+    return (member->record.state == GYRE_MEMBER_DRAINED || strcmp(offer.member, first) == 0) &&
+           gyre_roster_is_alive(member->roster, offer.member, offer.incarnation, look->now_ns);
+}
+
+/*
+ * Gives a shard that another member should own. One that goes by order is served here until the other one has launched its kernel, so that
+ * requests wait for a short time only, and none waits for a member that cannot launch it.
+ */
+static void give_shard(struct look *look, struct gyre_shard *shard, const char *first, bool by_order)
 {
     struct gyre_member *member = look->member;
-    struct gyre_shard *shard = member->shards[number];
-    uint64_t *since_ns = &member->ordered_ns[number];
+    const bool is_held = look->now_ns - shard->taken_ns < hold_ns(member, shard);
+    const bool is_bound = shard->is_second && is_held && member->record.state != GYRE_MEMBER_DRAINED;
     if (gyre_shard_is_stopping(shard))
         return;
-    *since_ns = !by_order ? 0 : *since_ns ? *since_ns : look->now_ns;
-    if (by_order && look->given < GIVES_A_LOOK && look->now_ns - *since_ns >= member->site.lease_ns / 3) {
+    if (gyre_shard_step_of(shard) == GYRE_SHARD_AWAITING && !shard->is_second)
+        gyre_shard_stop(shard); /* the order that it was awaited by is over */
+    else if (by_order && look->given < GIVES_A_LOOK && !is_bound && is_awaited(look, shard, first)) {
         gyre_shard_stop(shard);
         look->given++;
-    }
-    if (!by_order && !look->gave && look->now_ns - shard->taken_ns >= hold_ns(member, shard)) {
+    } else if (!by_order && !look->gave && !is_held) {
         gyre_shard_stop(shard);
         look->gave = true;
     }
@@ -226,7 +271,8 @@ static void place_shard(struct look *look, uint32_t number)
     const char *first = choose(look, number, NULL), *ordered = gyre_orders_member_of(&member->orders, number);
     const bool wanted = is_me(member, first);
     const bool by_order = member->record.state == GYRE_MEMBER_DRAINED || (ordered && ordered == first);
-    member->ordered_ns[number] = shard && !wanted ? member->ordered_ns[number] : 0;
+    if (shard && wanted && gyre_shard_step_of(shard) == GYRE_SHARD_WORKING)
+        member->vain[number] = 0;
     if (!shard && wanted && look->starts < STARTS_A_LOOK)
         start_shard(look, number, false);
     if (!shard && !wanted && look->starts < STARTS_A_LOOK && look->now_ns >= member->second_ns[number] &&
@@ -235,17 +281,33 @@ static void place_shard(struct look *look, uint32_t number)
         start_shard(look, number, true);
     }
     if (shard && !wanted && first) /* without another member it stays */
-        give_shard(look, number, by_order);
+        give_shard(look, shard, first, by_order);
+}
+
+/* An order that is given anew is tried at once, however often it could not be carried out before. */
+static void forget_vain(struct gyre_member *member)
+{
+    for (uint32_t i = 0; i < member->site.app.shards; i++) {
+        if (!gyre_orders_member_of(&member->orders, i))
+            continue;
+        member->retry_ns[i] = member->vain[i] = 0;
+        if (member->shards[i])
+            member->shards[i]->is_second = false;
+    }
 }
 
 /* Orders that cannot be read, or are damaged, leave those of before. */
 static void look_at_orders(struct gyre_member *member)
 {
     struct gyre_orders orders;
-    if (gyre_orders_read(member->site.transport, &orders) == GYRE_OK)
-        member->orders = orders;
-    else
+    if (gyre_orders_read(member->site.transport, &orders) != GYRE_OK) {
         tell_trouble(member);
+        return;
+    }
+    const bool has_changed = orders.revision != member->orders.revision;
+    member->orders = orders;
+    if (has_changed)
+        forget_vain(member);
 }
 
 void gyre_member_tick(struct gyre_member *member)

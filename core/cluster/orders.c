@@ -19,7 +19,7 @@ static bool is_sound(const struct gyre_cluster_order *order)
     return is_known && gyre_cluster_text_is_name(order->member, sizeof order->member, false);
 }
 
-gyre_status gyre_orders_read(struct gyre_transport *transport, struct gyre_orders *out)
+static gyre_status read_orders(struct gyre_transport *transport, struct gyre_orders *out)
 {
     unsigned char bytes[GYRE_TRANSPORT_RECORD_MAX];
     struct gyre_cluster_orders head;
@@ -48,6 +48,16 @@ gyre_status gyre_orders_read(struct gyre_transport *transport, struct gyre_order
                                   "the cluster's record 'orders': order %u names no member or no shard", i);
     out->count = head.count;
     return GYRE_OK;
+}
+
+gyre_status gyre_orders_read(struct gyre_transport *transport, struct gyre_orders *out)
+{
+    char why[400];
+    const gyre_status status = read_orders(transport, out);
+    if (status != GYRE_INCOMPATIBLE)
+        return status;
+    snprintf(why, sizeof why, "%s", gyre_error_text());
+    return gyre_error_set(status, "%s; `gyre cluster drain --reset` replaces damaged orders by none", why);
 }
 
 bool gyre_orders_drains(const struct gyre_orders *orders, const char *member)
@@ -141,4 +151,29 @@ gyre_status gyre_orders_set_member(struct gyre_transport *transport, uint32_t sh
     struct gyre_cluster_order order = {.kind = GYRE_ORDER_SHARD, .shard = shard};
     snprintf(order.member, sizeof order.member, "%s", member ? member : "");
     return set(transport, &order, member != NULL, deadline_ns);
+}
+
+gyre_status gyre_orders_reset(struct gyre_transport *transport, uint64_t deadline_ns)
+{
+    struct gyre_orders orders;
+    bool has_tried = false;
+    for (;;) {
+        gyre_status status = gyre_orders_read(transport, &orders);
+        if (status == GYRE_OK && has_tried)
+            return status; /* a write that was not acknowledged took place, or somebody else's did */
+        if (status == GYRE_OK)
+            return gyre_error_set(
+                GYRE_INVALID, "the cluster's orders are whole: `gyre cluster move SHARD --home` and `gyre "
+                              "cluster drain MEMBER --end` take each back");
+        if (status == GYRE_INCOMPATIBLE) {
+            has_tried = true;
+            orders.revision =
+                orders.revision ? orders.revision : GYRE_TRANSPORT_ANY; /* it is as damaged as its record */
+            status = write_orders(transport, &orders);
+        }
+        const bool may_pass = status == GYRE_AGAIN || status == GYRE_TIMEOUT || status == GYRE_UNAVAILABLE;
+        if (!may_pass || gyre_clock_ns() >= deadline_ns)
+            return status;
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
 }

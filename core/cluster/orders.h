@@ -15,7 +15,7 @@ struct gyre_orders {
     struct gyre_cluster_order list[GYRE_ORDERS_MAX];
 };
 
-/** Reads and checks the record; no orders when there is none. After a failure *out has none either. */
+/** Reads and checks the record; no orders when there is none. After a failure *out has none either. INCOMPATIBLE when it is damaged. */
 gyre_status gyre_orders_read(struct gyre_transport *transport, struct gyre_orders *out);
 /** Whether the member of that name is to give its shards away and to take none. */
 bool gyre_orders_drains(const struct gyre_orders *orders, const char *member);
@@ -27,5 +27,7 @@ gyre_status gyre_orders_set_drain(struct gyre_transport *transport, const char *
 /** Orders a shard to a member; NULL ends that. As gyre_orders_set_drain. */
 gyre_status gyre_orders_set_member(struct gyre_transport *transport, uint32_t shard, const char *member,
                                    uint64_t deadline_ns);
+/** Replaces orders that are damaged by none. INVALID when they are whole. */
+gyre_status gyre_orders_reset(struct gyre_transport *transport, uint64_t deadline_ns);
 
 #endif

@@ -14,6 +14,7 @@ gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, st
     struct gyre_cluster_place place = {.epoch = 0};
     const size_t least = offsetof(struct gyre_cluster_place, trial); /* of records without one */
     const size_t with_trial = offsetof(struct gyre_cluster_place, closing_ns);
+    const size_t with_pause = offsetof(struct gyre_cluster_place, works);
     size_t size;
     *out = (struct gyre_shard_place){0};
     gyre_status status = gyre_transport_record_get(transport, gyre_cluster_shard_name(name, "place", shard),
@@ -24,7 +25,11 @@ gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, st
         status = gyre_block_check(bytes, size, GYRE_BLOCK_PLACE, least, name, NULL);
     if (status != GYRE_OK)
         return status;
-    memcpy(&place, bytes, size >= sizeof place ? sizeof place : size >= with_trial ? with_trial : least);
+    memcpy(&place, bytes,
+           size >= sizeof place ? sizeof place
+           : size >= with_pause ? with_pause
+           : size >= with_trial ? with_trial
+                                : least);
     if (!gyre_cluster_text_is_name(place.owner, sizeof place.owner, true) || place.epoch > UINT64_MAX / 2)
         return gyre_error_set(GYRE_INCOMPATIBLE, "the cluster's record '%s': expected the name of an owner",
                               name);
@@ -34,6 +39,7 @@ gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, st
     out->trial = place.trial;
     out->closing_ns = place.closing_ns;
     out->pause_ns = place.pause_ns;
+    out->works = place.works != 0;
     memcpy(out->owner, place.owner, sizeof out->owner);
     return GYRE_OK;
 }
@@ -47,7 +53,8 @@ gyre_status gyre_place_write(struct gyre_transport *transport, uint32_t shard, s
                                         .is_kept = place->is_kept,
                                         .trial = place->trial,
                                         .closing_ns = place->closing_ns,
-                                        .pause_ns = place->pause_ns};
+                                        .pause_ns = place->pause_ns,
+                                        .works = place->works};
     memcpy(record.owner, place->owner, sizeof record.owner);
     gyre_block_seal(&record, sizeof record, GYRE_BLOCK_PLACE);
     const gyre_status status =

@@ -15,6 +15,7 @@ struct gyre_shard_place {
     char owner[GYRE_MEMBER_NAME_MAX]; /* "": nobody */
     struct gyre_cluster_trial trial;
     uint64_t closing_ns, pause_ns; /* as in the record */
+    bool works;                    /* the owner handles requests */
     bool has_died; /* not in the record: whoever takes the shard knows that its owner did not give it back */
 };
 

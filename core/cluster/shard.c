@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/threads.h"
+#include "core/cluster/offer.h"
 #include "core/cluster/owned_place.h"
 #include "core/kernel/keyed_table.h"
 #include "core/plan/build_options.h"
@@ -23,6 +24,7 @@ static gyre_status take_place(struct gyre_shard *shard)
     gyre_trial_count_death(&shard->place);
     shard->place.epoch++;
     shard->place.pause_ns = 0;
+    shard->place.works = false;
     shard->place.closing_ns = shard->awaits ? shard->place.closing_ns : 0;
     gyre_status status = gyre_place_write(site->transport, shard->number, &shard->place);
     if (status == GYRE_AGAIN)
@@ -141,6 +143,7 @@ static gyre_status give_back(struct gyre_shard *shard)
     memset(shard->place.owner, 0, sizeof shard->place.owner);
     shard->place.incarnation = 0;
     shard->place.pause_ns = 0;
+    shard->place.works = false;
     shard->place.closing_ns = gyre_clock_ns() - begin_ns;
     return gyre_shard_write_place(shard);
 }
@@ -150,7 +153,22 @@ static void leave_place(struct gyre_shard *shard)
 {
     gyre_error_hold();
     memset(shard->place.owner, 0, sizeof shard->place.owner);
+    shard->place.works = false;
     gyre_place_write(shard->site->transport, shard->number, &shard->place);
+    gyre_error_let_go();
+}
+
+/* Says how this member fares with the shard. A failure to say so is made up for by the next try. */
+static void offer(struct gyre_shard *shard, enum gyre_offer_state state)
+{
+    const struct gyre_site *site = shard->site;
+    struct gyre_cluster_offer its = {
+        .epoch = shard->place.epoch, .incarnation = site->incarnation, .state = state};
+    memcpy(its.member, site->name, sizeof its.member);
+    if (state == GYRE_OFFER_FAILED)
+        snprintf(its.why, sizeof its.why, "%s", gyre_error_text());
+    gyre_error_hold();
+    gyre_offer_write(site->transport, shard->number, &its, gyre_clock_ns() + site->lease_ns);
     gyre_error_let_go();
 }
 
@@ -215,24 +233,30 @@ static gyre_status take_in_order(struct gyre_shard *shard)
     if (shard->awaits) {
         shard->owned_ns = gyre_clock_ns();
         status = prepare(shard);
-        if (status != GYRE_OK || !await_place(shard))
+        if (status != GYRE_OK)
             return status;
+        offer(shard, GYRE_OFFER_READY);
+        if (!await_place(shard)) {
+            offer(shard, GYRE_OFFER_WITHDRAWN);
+            return status;
+        }
         __atomic_store_n(&shard->step, GYRE_SHARD_TAKING, __ATOMIC_RELEASE);
     }
     status = take_place(shard);
     if (status == GYRE_OK)
         status = take(shard);
     shard->was_taken = status == GYRE_OK;
-    if (shard->was_taken && shard->awaits) {
+    if (shard->was_taken && shard->awaits)
         shard->place.pause_ns = shard->place.closing_ns + gyre_clock_ns() - shard->owned_ns;
-        shard->tells_pause = true;
-    }
+    shard->place.works = shard->tells_work = shard->was_taken;
     return status;
 }
 
 static gyre_status live(struct gyre_shard *shard)
 {
     gyre_status status = take_in_order(shard);
+    if (status != GYRE_OK && status != GYRE_LOST)
+        offer(shard, GYRE_OFFER_FAILED);
     if (status != GYRE_OK)
         return gyre_error_add(status, "taking shard %u", shard->number);
     if (!shard->was_taken)

@@ -4,7 +4,8 @@
  *
  * Steps, and the function of shard.c, shard_work.c or shard_checkpoint.c that makes each:
  *
- *   awaiting -- await_place: the kernel is launched, and the owner is about to give the shard back in order (else this step is left out)
+ *   awaiting -- await_place: the kernel is launched, offer.SHARD says so, and the owner is about to give the shard back in order (else this step is
+ *               left out)
  *   taking   -- take_place: the place by compare-and-set, one epoch later
  *            -- gyre_kept_begin: the fence, and the last checkpoint
  *            -- launch: the kernel with that state
@@ -51,7 +52,7 @@ struct gyre_shard {
     struct gyre_trial trial;
     bool has_crashed;  /* the kernel was lost with a request; read after the step is ENDED */
     uint64_t owned_ns; /* awaiting: when the last look began that found the shard with its owner */
-    bool tells_pause;  /* the place does not say yet how long a hand-over took, which is place.pause_ns */
+    bool tells_work;   /* the place does not say yet that the shard works, and how long a hand-over took */
     gyre_kernel *kernel;
     gyre_queue *queue;
     char log[GYRE_CLUSTER_NAME_SIZE];                  /* in.SHARD */

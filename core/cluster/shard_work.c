@@ -339,9 +339,9 @@ static gyre_status work_once(struct gyre_shard *shard)
 }
 
 /* After the first look at its requests, so that they do not wait for the transport to take it. */
-static gyre_status tell_pause(struct gyre_shard *shard)
+static gyre_status tell_work(struct gyre_shard *shard)
 {
-    shard->tells_pause = false;
+    shard->tells_work = false;
     return gyre_shard_write_place(shard);
 }
 
@@ -350,8 +350,8 @@ gyre_status gyre_shard_work(struct gyre_shard *shard)
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK && !gyre_shard_is_stopping(shard)) {
         status = work_once(shard);
-        if (status == GYRE_OK && shard->tells_pause)
-            status = tell_pause(shard);
+        if (status == GYRE_OK && shard->tells_work)
+            status = tell_work(shard);
         if (status == GYRE_OK && is_checkpoint_due(shard, gyre_clock_ns()))
             status = gyre_shard_checkpoint(shard);
     }

@@ -25,7 +25,8 @@ enum gyre_block_kind {
     GYRE_BLOCK_CLIENTS = 8,  /* a piece of a checkpoint's clients */
     GYRE_BLOCK_COMMIT = 9,   /* the checkpoint is whole */
     GYRE_BLOCK_LETTER = 10,  /* log dead.SHARD: a request that was given up */
-    GYRE_BLOCK_ORDERS = 11   /* record: what an operator ordered about placement */
+    GYRE_BLOCK_ORDERS = 11,  /* record: what an operator ordered about placement */
+    GYRE_BLOCK_OFFER = 12    /* record: what a member that is to take a shard says about it */
 };
 
 struct gyre_block_head {

@@ -121,7 +121,8 @@ typedef struct gyre_transport_ops {
 
     /*
      * required   blocks: bounded
-     * Replaces a record if `expected` is its revision; 0: makes it if it is not there. AGAIN otherwise. *revision: that of the new value.
+     * Replaces a record if `expected` is its revision; 0: makes it if it is not there. AGAIN otherwise. GYRE_TRANSPORT_ANY: whatever is
+     * there, also when it is damaged. *revision: that of the new value, which none before had.
      */
     gyre_status (*record_put)(gyre_transport_link *link, const char *name, const void *bytes,
                               size_t byte_count, uint64_t expected, uint64_t *revision);

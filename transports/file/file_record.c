@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "file_transport.h"
@@ -83,6 +84,14 @@ static gyre_status write_record(const gyre_transport_link *link, const char *nam
     return status;
 }
 
+/* What follows the revision of a record that cannot be read: later than all that were counted. */
+static uint64_t revision_of_damaged(void)
+{
+    struct timespec now = {0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 /* Under the lock. */
 static gyre_status put_locked(gyre_transport_link *link, const char *name, const void *bytes,
                               size_t byte_count, uint64_t expected, uint64_t *revision)
@@ -91,9 +100,11 @@ static gyre_status put_locked(gyre_transport_link *link, const char *name, const
     size_t size;
     uint64_t found;
     gyre_status status = file_record_get(link, name, now, sizeof now, &size, &found);
-    if (status != GYRE_OK && status != GYRE_NOT_FOUND)
+    if (status == GYRE_INCOMPATIBLE && expected == GYRE_TRANSPORT_ANY)
+        found = revision_of_damaged();
+    else if (status != GYRE_OK && status != GYRE_NOT_FOUND)
         return status;
-    if (found != expected)
+    if (expected != GYRE_TRANSPORT_ANY && found != expected)
         return link->host->error(GYRE_AGAIN, "the cluster's record '%s' has revision %llu, expected %llu",
                                  name, (unsigned long long)found, (unsigned long long)expected);
     *revision = found + 1;

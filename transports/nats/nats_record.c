@@ -38,7 +38,7 @@ gyre_status nats_record_put(gyre_transport_link *link, const char *name, const v
     jsPubOptions_Init(&options);
     options.MaxWait = link->reach_ms;
     options.ExpectNoMessage = expected == 0;
-    options.ExpectLastSubjectSeq = expected;
+    options.ExpectLastSubjectSeq = expected == GYRE_TRANSPORT_ANY ? 0 : expected;
     const natsStatus status =
         js_Publish(&acknowledged, link->jetstream, nats_subject(link, subject, "record", name), bytes,
                    (int)byte_count, &options, &error);

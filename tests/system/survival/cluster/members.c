@@ -122,7 +122,9 @@ int run_member(const char *name, const char *more)
                                       .log = log_line,
                                       .log_context = own};
     must(gyre_open(&open_desc, &runtime));
-    const gyre_member_desc desc = {.size = sizeof desc, .source = COUNTERS_KERNEL, .kernel = "counters"};
+    const char *source = getenv("CLUSTER_MEMBER_SOURCE");
+    const gyre_member_desc desc = {
+        .size = sizeof desc, .source = source ? source : COUNTERS_KERNEL, .kernel = "counters"};
     must(gyre_member_start(runtime, &desc, &member));
     while (!ended) {
         tell_info(name, member);

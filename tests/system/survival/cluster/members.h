@@ -23,7 +23,7 @@ int end_cluster(int code);
 /** Settings of the cluster, NULL-terminated, with one more; valid until the next call. */
 const char *const *cluster_settings(const char *more);
 
-/** Starts member number `which`: a process of its own. */
+/** Starts member number `which`: a process of its own. Its kernel is that of the file that CLUSTER_MEMBER_SOURCE names, if it is set. */
 void start_member(int which);
 pid_t member_process(int which);
 /** SIGKILL, and waits for its end. */

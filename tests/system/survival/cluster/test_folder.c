@@ -367,7 +367,7 @@ static void a_damaged_record_is_told(void)
 {
     char bytes[64];
     size_t size;
-    uint64_t revision;
+    uint64_t revision, put;
     turn_byte(record, size_of(record) - 1);
     require(gyre_transport_record_get(transport, "app", bytes, sizeof bytes, &size, &revision) ==
             GYRE_INCOMPATIBLE);
@@ -376,6 +376,9 @@ static void a_damaged_record_is_told(void)
     require(truncate(record, 3) == 0);
     require(gyre_transport_record_get(transport, "app", bytes, sizeof bytes, &size, &revision) ==
             GYRE_INCOMPATIBLE);
+    must(gyre_transport_record_put(transport, "app", "whole", 5, GYRE_TRANSPORT_ANY, &put));
+    must(gyre_transport_record_get(transport, "app", bytes, sizeof bytes, &size, &revision));
+    require(size == 5 && memcmp(bytes, "whole", 5) == 0 && revision == put && put > 1);
 }
 
 /* Somebody who cuts the file of bells short ends no process. */

@@ -239,6 +239,9 @@ static void records_are_replaced_by_compare_and_set(void)
     require(gyre_transport_record_put(transport, "place.1", "x", 1, first, &revision) == GYRE_AGAIN);
     must(gyre_transport_record_get(transport, "place.1", bytes, sizeof bytes, &size, &revision));
     require(size == 4 && memcmp(bytes, "two!", 4) == 0 && revision == second);
+    must(gyre_transport_record_put(transport, "place.1", "any!", 4, GYRE_TRANSPORT_ANY, &revision));
+    require(revision > second);
+    must(gyre_transport_record_put(transport, "place.2", "any!", 4, GYRE_TRANSPORT_ANY, &revision));
     require(gyre_transport_record_get(transport, "place.1", bytes, 3, &size, &revision) == GYRE_INVALID);
     must(gyre_transport_record_put(transport, "member.a", "a", 1, 0, &revision));
     must(gyre_transport_record_put(transport, "member.b.c", "b", 1, 0, &revision));
