@@ -28,7 +28,8 @@ typedef struct trial_result {
     uint64_t request_size, reply_size;
     uint32_t lanes; /* of the launch here */
     uint64_t answered, failed;
-    uint64_t emitted; /* messages whose handler sent to a port, which leads nowhere here; not among `failed` */
+    uint64_t
+        emitted; /* messages whose handler sent to a port, which leads nowhere here; not among `failed` */
 } trial_result;
 
 /** Runs the handler. `requests` gets those that are made. Returns an exit code; prints why when it is not CLI_OK. */

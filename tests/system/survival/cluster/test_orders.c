@@ -275,7 +275,7 @@ static void a_drained_member_keeps_what_nobody_can_launch(void)
 static void a_shard_that_its_new_member_cannot_restore_comes_back(void)
 {
     enum { LEAST_LEASES = 5 }; /* of the 10 that it stays: what the test sees late counts for less */
-    struct gyre_shard_place before, now, seen;
+    struct gyre_shard_place before, now = {0}, seen;
     uint32_t shard;
     struct client *teller = start_two(&shard, &before);
     const uint64_t failures = failures_of(1);
