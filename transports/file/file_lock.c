@@ -84,6 +84,16 @@ static gyre_status held_too_long(const gyre_transport_link *link, const char *to
         link->path, told, (unsigned long long)(link->reach_ns / 1000000));
 }
 
+/*
+ * How long a lock may be held by others before it is taken over. A holder writes a block into the system's memory, which is done in far
+ * less than this; with `sync` it waits for a disk, and one that starts again and again leaves others little time between.
+ */
+static uint64_t patience_ns(const gyre_transport_link *link)
+{
+    static const uint64_t longest_ns = UINT64_C(1000000000);
+    return link->sync || link->reach_ns / 2 < longest_ns ? link->reach_ns / 2 : longest_ns;
+}
+
 /* Begins the next generation, or sees that another process did. */
 static gyre_status take_over(const gyre_transport_link *link, file_lock *lock, const char *told)
 {
@@ -97,7 +107,7 @@ static gyre_status take_over(const gyre_transport_link *link, file_lock *lock, c
         text, sizeof text,
         "the cluster's folder '%s': a process holds the lock of '%s' since %llu ms and was passed over; it may be "
         "stopped",
-        link->path, told, (unsigned long long)(link->reach_ns / 2000000));
+        link->path, told, (unsigned long long)(patience_ns(link) / 1000000));
     link->host->log(link->host->context, GYRE_LOG_WARNING, text);
     return GYRE_OK;
 }
@@ -137,7 +147,7 @@ gyre_status file_lock_take(const gyre_transport_link *link, pthread_mutex_t *mut
         if (status == GYRE_OK)
             return GYRE_OK;
         const uint64_t waited = link->host->now_ns() - begin;
-        const bool takes_over = status == GYRE_AGAIN && !took_over && waited >= link->reach_ns / 2;
+        const bool takes_over = status == GYRE_AGAIN && !took_over && waited >= patience_ns(link);
         if (takes_over && (status = take_over(link, lock, told)) == GYRE_OK)
             status = GYRE_AGAIN;
         pthread_mutex_unlock(mutex); /* readers of this process go on */

@@ -79,9 +79,10 @@ struct gyre_transport_link {
     char path[FILE_PATH_MAX]; /* FOLDER/APP, for sentences */
     int folder, logs, records, bells;
     file_lock record_lock;
-    void *bell_words;  /* `bells`, mapped; only its address is used, for futexes */
-    bool sync;         /* blocks and records are on the disk before they count */
-    uint64_t reach_ns; /* how long a call waits for a lock; it is taken over after half of that */
+    void *bell_words; /* `bells`, mapped; only its address is used, for futexes */
+    bool sync;        /* blocks and records are on the disk before they count */
+    uint64_t
+        reach_ns; /* how long a call waits for a lock; it is taken over after half of that, or a second */
     pthread_mutex_t mutex;
     file_log *first; /* under the mutex */
     pthread_mutex_t record_mutex;
@@ -106,7 +107,7 @@ uint32_t file_seal(const void *head, size_t before, const void *bytes, size_t si
 gyre_status file_lock_open(const gyre_transport_link *link, file_lock *lock, int folder, const char *name);
 void file_lock_close(file_lock *lock);
 /**
- * Takes a mutex and a lock that other processes take, too; both or none. A holder who lets nobody else in for half of reach_ns loses the
+ * Takes a mutex and a lock that other processes take, too; both or none. A holder who lets nobody else in for a second or half of reach_ns loses the
  * lock: a new generation begins, and its holder sees to it first that nothing which the earlier one still writes can count, unless
  * is_mended says that it was done. UNAVAILABLE after reach_ns. While it waits the mutex is free.
  */
