@@ -500,6 +500,20 @@ gyre_status gyre_dispatch_transfer_now(struct gyre_dispatch *dispatch, const gyr
     return settle(dispatch->name, "transfer", status);
 }
 
+uint64_t gyre_dispatch_incarnation(const struct gyre_dispatch *dispatch)
+{
+    return gyre_dispatch_isolated(dispatch) ? gyre_proxy_incarnation(dispatch->device) : 0;
+}
+
+gyre_status gyre_dispatch_transfer_in(struct gyre_dispatch *dispatch, const gyre_transfer_desc *desc,
+                                      uint64_t incarnation)
+{
+    if (!gyre_dispatch_isolated(dispatch))
+        return gyre_dispatch_transfer(dispatch, desc);
+    gyre_error_clear();
+    return settle(dispatch->name, "transfer", gyre_proxy_transfer_in(dispatch->device, desc, incarnation));
+}
+
 /* ---- resident kernels ---- */
 
 gyre_status gyre_dispatch_launch(struct gyre_dispatch *dispatch, gyre_module *module,
