@@ -6,20 +6,23 @@
  */
 #include "gyre/collect.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "core/api/collect_copy.h"
 #include "core/api/collect_parts.h"
+#include "core/api/collect_room.h"
 #include "core/base/error.h"
-#include "core/base/memory_left.h"
 #include "gyre/waiting.h"
 
 #define RETRY_NS UINT64_C(200000)
 
 /* ---- memory ---- */
+
+static gyre_runtime *runtime_of(const struct gyre_collecting *all)
+{
+    return all->parts[0].standing.runtime;
+}
 
 static size_t whole_lines(uint64_t bytes)
 {
@@ -30,37 +33,20 @@ static size_t whole_lines(uint64_t bytes)
 static gyre_status make_room(struct gyre_collecting *all, unsigned char *items)
 {
     const size_t each = whole_lines(all->bytes);
-    const uint64_t rooms = all->kind == GYRE_COLLECTING_FETCH    ? 0
-                           : all->kind == GYRE_COLLECTING_REDUCE ? all->count + 1
-                                                                 : all->count;
-    gyre_status status =
-        gyre_memory_left_check("the copy of the buffers of a collective", each * rooms, "memory",
-                               "let fewer elements take part at once (`first` and `count`)");
-    if (status == GYRE_OK && rooms) {
-        all->scratch_size = each * rooms;
-        all->scratch =
-            mmap(NULL, all->scratch_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (all->scratch == MAP_FAILED) {
-            all->scratch = NULL;
-            status = gyre_error_set(GYRE_EXHAUSTED, "no memory for the %zu bytes of a collective",
-                                    all->scratch_size);
-        } else
-            (void)madvise(all->scratch, all->scratch_size, MADV_HUGEPAGE);
+    const size_t rooms = all->count + (all->kind == GYRE_COLLECTING_REDUCE);
+    if (all->kind == GYRE_COLLECTING_FETCH) {
+        for (uint32_t i = 0; i < all->count; i++)
+            all->parts[i].before = items + i * all->bytes;
+        return GYRE_OK;
     }
-    for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
-        all->parts[i].before = rooms ? (unsigned char *)all->scratch + i * each : items + i * all->bytes;
-    if (status == GYRE_OK && all->kind == GYRE_COLLECTING_REDUCE)
-        all->result = (unsigned char *)all->scratch + all->count * each;
-    if (status == GYRE_OK && all->kind == GYRE_COLLECTING_COPY)
-        all->result = all->parts[all->root].before;
-    return status;
-}
-
-static void free_room(struct gyre_collecting *all)
-{
-    if (all->scratch)
-        munmap(all->scratch, all->scratch_size);
-    all->scratch = NULL;
+    const gyre_status status = gyre_collect_room_take(runtime_of(all), each * rooms, &all->room);
+    if (status != GYRE_OK)
+        return status;
+    for (uint32_t i = 0; i < all->count; i++)
+        all->parts[i].before = gyre_collect_room_bytes(all->room) + i * each;
+    all->result = all->kind == GYRE_COLLECTING_REDUCE ? gyre_collect_room_bytes(all->room) + all->count * each
+                                                      : all->parts[all->root].before;
+    return GYRE_OK;
 }
 
 /* ---- one attempt ---- */
@@ -173,7 +159,7 @@ static gyre_status run(struct gyre_collecting *all, unsigned char *items)
     gyre_status status = make_room(all, items);
     if (status == GYRE_OK)
         status = try_until_done(all);
-    free_room(all);
+    gyre_collect_room_give(runtime_of(all), all->room);
     return status;
 }
 

@@ -42,8 +42,7 @@ struct gyre_collecting {
     gyre_scalar scalar;
     unsigned char *result;
 
-    void *scratch; /* holds the result, and what was before */
-    size_t scratch_size;
+    struct gyre_collect_room *room; /* of the result, and of what was before */
 };
 
 #endif
