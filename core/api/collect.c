@@ -29,24 +29,37 @@ static size_t whole_lines(uint64_t bytes)
     return (size_t)((bytes + 63) & ~UINT64_C(63));
 }
 
-/* Room for what each part has, and for the result. Those of a copy and of a fetch are one part's, and the caller's. */
-static gyre_status make_room(struct gyre_collecting *all, unsigned char *items)
+/* Room for what the parts on devices have, and for the result; of a fetch, the caller's. */
+static gyre_status make_room(struct gyre_collecting *all)
 {
-    const size_t each = whole_lines(all->bytes);
-    const size_t rooms = all->count + (all->kind == GYRE_COLLECTING_REDUCE);
-    if (all->kind == GYRE_COLLECTING_FETCH) {
-        for (uint32_t i = 0; i < all->count; i++)
-            all->parts[i].before = items + i * all->bytes;
-        return GYRE_OK;
-    }
-    const gyre_status status = gyre_collect_room_take(runtime_of(all), each * rooms, &all->room);
-    if (status != GYRE_OK)
-        return status;
+    const size_t each = whole_lines(all->bytes), result = all->in_place ? GYRE_COLLECT_CHUNK : each;
+    size_t size = all->kind == GYRE_COLLECTING_REDUCE ? result : 0, at = size;
     for (uint32_t i = 0; i < all->count; i++)
-        all->parts[i].before = gyre_collect_room_bytes(all->room) + i * each;
-    all->result = all->kind == GYRE_COLLECTING_REDUCE ? gyre_collect_room_bytes(all->room) + all->count * each
-                                                      : all->parts[all->root].before;
+        size += all->parts[i].place ? 0 : each;
+    if (all->kind != GYRE_COLLECTING_FETCH && size) {
+        const gyre_status status = gyre_collect_room_take(runtime_of(all), size, &all->room);
+        if (status != GYRE_OK)
+            return status;
+    }
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct gyre_collecting_part *part = &all->parts[i];
+        part->before = part->place                          ? NULL
+                       : all->kind == GYRE_COLLECTING_FETCH ? all->items + i * all->bytes
+                                                            : gyre_collect_room_bytes(all->room) + at;
+        at += part->place ? 0 : each;
+    }
+    const struct gyre_collecting_part *root = &all->parts[all->root];
+    if (all->kind == GYRE_COLLECTING_REDUCE)
+        all->result = gyre_collect_room_bytes(all->room);
+    if (all->kind == GYRE_COLLECTING_COPY)
+        all->result = root->place ? root->place : root->before;
     return GYRE_OK;
+}
+
+static void free_room(struct gyre_collecting *all)
+{
+    gyre_collect_room_give(runtime_of(all), all->room);
+    all->room = NULL;
 }
 
 /* ---- one attempt ---- */
@@ -67,8 +80,10 @@ static void end_all(const struct gyre_collecting *all)
         gyre_standing_end(all->order[i]);
 }
 
-/* Writes the result and lets it count for all that get it. A checkpoint that is being stored is waited for even beyond the deadline:
- * it ends by itself. */
+/*
+ * Writes the result and lets it count for all that get it. What is in this process is written behind that, because nothing brings it
+ * back. A checkpoint that is being stored is waited for even beyond the deadline: it ends by itself.
+ */
 static gyre_status write_and_count(struct gyre_collecting *all)
 {
     gyre_status status = gyre_collect_write(all);
@@ -77,7 +92,9 @@ static gyre_status write_and_count(struct gyre_collecting *all)
             status = gyre_standing_draw(&all->parts[i].standing, GYRE_FOREVER);
     if (status == GYRE_OK)
         status = gyre_standings_count(all->order, all->count);
-    if (status != GYRE_OK)
+    if (status == GYRE_OK)
+        gyre_collect_store(all);
+    else
         gyre_collect_put_back(all);
     return status;
 }
@@ -89,8 +106,13 @@ static gyre_status work(struct gyre_collecting *all)
     if (status == GYRE_OK && bytes != all->bytes)
         return gyre_error_set(GYRE_AGAIN, "%s: buffer '%s' was changed meanwhile", all->call, all->buffer);
     if (status == GYRE_OK)
+        status = make_room(all);
+    if (status == GYRE_OK)
         status = gyre_collect_read(all);
-    return status == GYRE_OK && all->result ? write_and_count(all) : status;
+    if (status == GYRE_OK && all->kind != GYRE_COLLECTING_FETCH)
+        status = write_and_count(all);
+    free_room(all);
+    return status;
 }
 
 /* ---- attempts ---- */
@@ -154,15 +176,6 @@ static gyre_status begin(struct gyre_collecting *all, const gyre_collect_desc *d
     return status == GYRE_OK ? gyre_collect_find(all) : status;
 }
 
-static gyre_status run(struct gyre_collecting *all, unsigned char *items)
-{
-    gyre_status status = make_room(all, items);
-    if (status == GYRE_OK)
-        status = try_until_done(all);
-    gyre_collect_room_give(runtime_of(all), all->room);
-    return status;
-}
-
 /* ---- the calls ---- */
 
 static gyre_status reduce(struct gyre_collecting *all, const gyre_collect_desc *desc, gyre_collect_rule rule,
@@ -178,7 +191,7 @@ static gyre_status reduce(struct gyre_collecting *all, const gyre_collect_desc *
         status = check_root(all, root);
     for (uint32_t i = 0; i < all->count; i++)
         all->parts[i].gets = root == UINT32_MAX || i == root;
-    return status == GYRE_OK ? run(all, NULL) : status;
+    return status == GYRE_OK ? try_until_done(all) : status;
 }
 
 gyre_status gyre_all_reduce(const gyre_collect_desc *desc, gyre_collect_rule rule, uint64_t deadline_ns)
@@ -206,13 +219,13 @@ gyre_status gyre_broadcast(const gyre_collect_desc *desc, uint32_t root, uint64_
         status = check_root(&all, root);
     for (uint32_t i = 0; i < all.count; i++)
         all.parts[i].gets = i != root;
-    return status == GYRE_OK ? run(&all, NULL) : status;
+    return status == GYRE_OK ? try_until_done(&all) : status;
 }
 
 gyre_status gyre_gather(const gyre_collect_desc *desc, void *items, size_t size, uint64_t deadline_ns)
 {
     struct gyre_collecting all = {
-        .call = "gyre_gather", .kind = GYRE_COLLECTING_FETCH, .deadline_ns = deadline_ns};
+        .call = "gyre_gather", .kind = GYRE_COLLECTING_FETCH, .items = items, .deadline_ns = deadline_ns};
     if (!items)
         return GYRE_ARGUMENTS("gyre_gather", {"items", items});
     const gyre_status status = begin(&all, desc);
@@ -222,5 +235,5 @@ gyre_status gyre_gather(const gyre_collect_desc *desc, void *items, size_t size,
         return gyre_error_set(GYRE_INVALID,
                               "gyre_gather: expected room for %u times %llu bytes, found room for %zu bytes",
                               all.count, (unsigned long long)all.bytes, size);
-    return run(&all, items);
+    return try_until_done(&all);
 }

@@ -10,12 +10,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/threads.h"
 #include "gyre/waiting.h"
 
-#define CHUNK        (UINT64_C(128) << 10)
+#define CHUNK        ((uint64_t)GYRE_COLLECT_CHUNK)
 #define THREADS_FROM (UINT64_C(1) << 20)
 
 /* The threads that move the bytes of the parts in one direction. */
@@ -65,7 +66,7 @@ static gyre_status check_time(const struct gyre_collecting *all)
 
 static bool takes_part(const struct crew *crew, const struct gyre_collecting_part *part)
 {
-    return crew->kind == GYRE_TRANSFER_DOWNLOAD || part->gets;
+    return !part->place && (crew->kind == GYRE_TRANSFER_DOWNLOAD || part->gets);
 }
 
 static void tell(struct member *member, uint64_t moved, gyre_status status)
@@ -138,21 +139,38 @@ static gyre_status await_part(struct crew *crew, const struct gyre_collecting_pa
 /* Threads pay for themselves where several devices have much to move. */
 static bool wants_threads(const struct gyre_collecting *all)
 {
+    const struct gyre_dispatch *first = NULL;
     bool several = false;
-    for (uint32_t i = 1; i < all->count; i++)
-        several = several || all->parts[i].named.buffer->dispatch != all->parts[0].named.buffer->dispatch;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct gyre_dispatch *device = all->parts[i].named.buffer->dispatch;
+        several = several || (first && !all->parts[i].place && device != first);
+        first = all->parts[i].place ? first : device;
+    }
     return several && all->bytes >= THREADS_FROM;
 }
 
 /* ---- out of the devices ---- */
 
+static const unsigned char *elements_of(const struct gyre_collecting_part *part)
+{
+    return part->place ? part->place : part->before;
+}
+
 /* In the order of the parts, which a sum of floats depends on. */
-static void combine_chunk(const struct gyre_collecting *all, uint64_t at)
+static void combine_chunk(const struct gyre_collecting *all, uint64_t at, unsigned char *result)
 {
     const size_t count = (size_t)(chunk_at(all, at) / gyre_fold_size(all->scalar));
     for (uint32_t i = 1; i < all->count; i++)
-        gyre_fold(all->scalar, all->rule, all->result + at,
-                  (i == 1 ? all->parts[0].before : all->result) + at, all->parts[i].before + at, count);
+        gyre_fold(all->scalar, all->rule, result, i == 1 ? elements_of(&all->parts[0]) + at : result,
+                  elements_of(&all->parts[i]) + at, count);
+}
+
+/* Writes bytes of the result into the parts whose place is in this process. */
+static void store_chunk(const struct gyre_collecting *all, uint64_t at, const unsigned char *result)
+{
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->parts[i].gets && all->parts[i].place)
+            memcpy(all->parts[i].place + at, result, chunk_at(all, at));
 }
 
 /* `crew` NULL: this thread reads. */
@@ -160,10 +178,11 @@ static gyre_status read_chunk(struct gyre_collecting *all, struct crew *crew, ui
 {
     gyre_status status = check_time(all);
     for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
-        status = crew ? await_part(crew, &all->parts[i], at + chunk_at(all, at))
-                      : move_chunk(all, &all->parts[i], GYRE_TRANSFER_DOWNLOAD, at);
+        if (!all->parts[i].place)
+            status = crew ? await_part(crew, &all->parts[i], at + chunk_at(all, at))
+                          : move_chunk(all, &all->parts[i], GYRE_TRANSFER_DOWNLOAD, at);
     if (status == GYRE_OK && all->kind == GYRE_COLLECTING_REDUCE)
-        combine_chunk(all, at);
+        combine_chunk(all, at, all->result + at);
     return status;
 }
 
@@ -181,6 +200,8 @@ static gyre_status read_chunks(struct gyre_collecting *all, struct crew *crew)
 gyre_status gyre_collect_read(struct gyre_collecting *all)
 {
     struct crew crew = {.all = all, .kind = GYRE_TRANSFER_DOWNLOAD};
+    if (all->in_place)
+        return check_time(all); /* gyre_collect_store reads */
     if (!wants_threads(all))
         return read_chunks(all, NULL);
     start_crew(&crew);
@@ -197,7 +218,7 @@ static gyre_status write_chunks(struct gyre_collecting *all)
     gyre_status status = GYRE_OK;
     for (uint64_t at = 0; status == GYRE_OK && at < all->bytes; at += CHUNK)
         for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
-            if (all->parts[i].gets)
+            if (all->parts[i].gets && !all->parts[i].place)
                 status = move_chunk(all, &all->parts[i], GYRE_TRANSFER_UPLOAD, at);
     return status;
 }
@@ -208,7 +229,7 @@ static gyre_status write_by_threads(struct gyre_collecting *all)
     gyre_status status = GYRE_OK;
     start_crew(&crew);
     for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
-        if (all->parts[i].gets)
+        if (all->parts[i].gets && !all->parts[i].place)
             status = await_part(&crew, &all->parts[i], all->bytes);
     __atomic_store_n(&crew.stop, 1, __ATOMIC_RELAXED);
     end_crew(&crew);
@@ -218,8 +239,22 @@ static gyre_status write_by_threads(struct gyre_collecting *all)
 gyre_status gyre_collect_write(struct gyre_collecting *all)
 {
     for (uint32_t i = 0; i < all->count; i++)
-        all->parts[i].written = all->parts[i].gets;
+        all->parts[i].written = all->parts[i].gets && !all->parts[i].place;
     return wants_threads(all) ? write_by_threads(all) : write_chunks(all);
+}
+
+/* Where all parts have their place in this process, a chunk is combined and stored while it lies in the processor's cache. */
+void gyre_collect_store(struct gyre_collecting *all)
+{
+    const bool combines = all->in_place && all->kind == GYRE_COLLECTING_REDUCE;
+    fenv_t before;
+    gyre_fold_enter(&before);
+    for (uint64_t at = 0; at < all->bytes; at += CHUNK) {
+        if (combines)
+            combine_chunk(all, at, all->result);
+        store_chunk(all, at, combines ? all->result : all->result + at);
+    }
+    gyre_fold_leave(&before);
 }
 
 /* ---- back ---- */

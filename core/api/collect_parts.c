@@ -153,6 +153,27 @@ static gyre_status check_apart(const struct gyre_collecting *all, uint32_t part)
     return GYRE_OK;
 }
 
+/* How the bytes of the parts are reached. A fetch copies each once, and needs no more than that. */
+static void find_places(struct gyre_collecting *all)
+{
+    const struct gyre_named_buffer *named = &all->parts[0].named;
+    all->scalar = named->scalar;
+    all->offset = all->first * named->element_size;
+    all->bytes = (all->wanted ? all->wanted : named->elements - all->first) * named->element_size;
+    all->in_place = all->kind != GYRE_COLLECTING_FETCH;
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct gyre_collecting_part *part = &all->parts[i];
+        part->covered = gyre_standing_covers(&part->standing, part->named.buffer);
+        part->place = all->kind == GYRE_COLLECTING_FETCH
+                          ? NULL
+                          : gyre_standing_place(&part->standing, part->named.buffer);
+        if (part->place)
+            part->place += all->offset;
+        else
+            all->in_place = false;
+    }
+}
+
 gyre_status gyre_collect_find(struct gyre_collecting *all)
 {
     gyre_status status = GYRE_OK;
@@ -167,13 +188,8 @@ gyre_status gyre_collect_find(struct gyre_collecting *all)
             status = check_length(all, part);
         if (status == GYRE_OK)
             status = check_apart(all, i);
-        part->covered = status == GYRE_OK && gyre_standing_covers(&part->standing, part->named.buffer);
     }
-    if (status != GYRE_OK)
-        return status;
-    const struct gyre_named_buffer *named = &all->parts[0].named;
-    all->scalar = named->scalar;
-    all->offset = all->first * named->element_size;
-    all->bytes = (all->wanted ? all->wanted : named->elements - all->first) * named->element_size;
-    return GYRE_OK;
+    if (status == GYRE_OK)
+        find_places(all);
+    return status;
 }

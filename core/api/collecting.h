@@ -13,10 +13,12 @@ enum gyre_collecting_kind { GYRE_COLLECTING_REDUCE, GYRE_COLLECTING_COPY, GYRE_C
 struct gyre_collecting_part {
     struct gyre_standing standing;
     struct gyre_named_buffer named;
-    bool gets;             /* the result is written into its buffer */
-    bool covered;          /* a worker process that follows brings the buffer back (gyre_standing_covers) */
-    bool written;          /* some of the result may be in its buffer */
-    unsigned char *before; /* what its elements were */
+    bool gets;    /* the result is written into its buffer */
+    bool covered; /* a worker process that follows brings the buffer back (gyre_standing_covers) */
+    bool written; /* some of the result may be in its buffer */
+    unsigned char
+        *place; /* its elements, in memory of this process, which takes what is written; NULL: elsewhere */
+    unsigned char *before; /* what its elements were; NULL with `place` */
 
     /* of the thread that copies them (collect_copy.c); the first under `lock` of the collective */
     uint64_t moved;
@@ -31,6 +33,7 @@ struct gyre_collecting {
     gyre_collect_element element;
     enum gyre_fold_rule rule; /* of REDUCE */
     uint32_t root;            /* of COPY: whose bytes */
+    unsigned char *items;     /* of FETCH: where all go */
     uint64_t deadline_ns;
 
     uint32_t count;
@@ -40,7 +43,8 @@ struct gyre_collecting {
     uint64_t first, wanted;             /* elements, as the caller gave them */
     uint64_t offset, bytes;             /* of each buffer: where its elements begin, and how long they are */
     gyre_scalar scalar;
-    unsigned char *result;
+    unsigned char *result; /* whole; of a chunk when all parts have their place in this process */
+    bool in_place;         /* all have */
 
     struct gyre_collect_room *room; /* of the result, and of what was before */
 };

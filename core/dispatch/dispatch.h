@@ -17,6 +17,7 @@
 #include "core/loader/host.h"
 #include "core/registry/registry.h"
 #include "gyre/backend.h"
+#include "gyre/host_memory.h"
 #include "gyre/peer.h"
 
 /** One opened device of one backend. */
@@ -106,6 +107,8 @@ void gyre_dispatch_release(struct gyre_dispatch *dispatch, gyre_resident *reside
 /** The buffer's address in messages. UNIMPLEMENTED where the backend's messages cannot name buffers. */
 gyre_status gyre_dispatch_memory_address(struct gyre_dispatch *dispatch, gyre_memory *memory,
                                          uint64_t *address);
+/** Where the buffer lies in this process, as ordinary memory; NULL: it does not, or the backend does not say (host_memory.h). */
+unsigned char *gyre_dispatch_memory_place(struct gyre_dispatch *dispatch, gyre_memory *memory);
 /** Whether the backend copies within its device. Only then gyre_dispatch_memory_copy is of use. */
 bool gyre_dispatch_can_copy(const struct gyre_dispatch *dispatch);
 gyre_status gyre_dispatch_memory_copy(struct gyre_dispatch *dispatch, const gyre_copy_desc *desc);

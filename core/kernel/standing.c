@@ -146,6 +146,12 @@ bool gyre_standing_covers(const struct gyre_standing *standing, const gyre_buffe
     return covers;
 }
 
+unsigned char *gyre_standing_place(const struct gyre_standing *standing, const gyre_buffer *buffer)
+{
+    return standing->kernel->checkpoints ? NULL
+                                         : gyre_dispatch_memory_place(buffer->dispatch, buffer->memory);
+}
+
 gyre_status gyre_standing_check_journal(const struct gyre_standing *standing, const char *call)
 {
     gyre_kernel *kernel = standing->kernel;

@@ -44,6 +44,11 @@ gyre_status gyre_standings_count(struct gyre_standing *const *standings, uint32_
 bool gyre_standing_may_retry(const struct gyre_standing *standing, gyre_status status);
 /** Whether a worker process that follows brings the buffer back as it was when the kernel stood, from a checkpoint. */
 bool gyre_standing_covers(const struct gyre_standing *standing, const gyre_buffer *buffer);
+/**
+ * Where the buffer lies in this process, to be read and written in place while the kernel stands; NULL: elsewhere, or the kernel has
+ * checkpoints, so that what is written counts later.
+ */
+unsigned char *gyre_standing_place(const struct gyre_standing *standing, const gyre_buffer *buffer);
 /** INVALID, with the call's name, for a kernel with a journal, which would be written at another moment than those of others. */
 gyre_status gyre_standing_check_journal(const struct gyre_standing *standing, const char *call);
 

@@ -71,7 +71,7 @@ typedef struct gyre_collect_desc {
  * Writes into every buffer what all of them make together. INVALID, and nothing happens: fewer than two kernels, or one of them twice;
  * buffers that are not there, differ in their type or number of elements, or are one and the same; elements that are no numbers; a kernel with a
  * journal, which would not hold the result together with the others. TIMEOUT: a handler did not come back in time. CLOSED, LOST: a kernel
- * ended, or was lost. EXHAUSTED: the program needs as much memory as all parts together, and as one more.
+ * ended, or was lost. EXHAUSTED: the program needs as much memory as all parts together that are not memory of this process, and as one more.
  */
 GYRE_API gyre_status gyre_all_reduce(const gyre_collect_desc *desc, gyre_collect_rule rule,
                                      uint64_t deadline_ns);
