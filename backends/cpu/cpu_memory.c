@@ -3,6 +3,8 @@
 #include "cpu_backend.h"
 #include "cpu_memory.h"
 
+#include <gyre/host_memory.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +94,20 @@ gyre_status cpu_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
     memcpy((unsigned char *)desc->target->data + desc->target_offset,
            (const unsigned char *)desc->source->data + desc->source_offset, desc->byte_count);
     return GYRE_OK;
+}
+
+static void *place_of(gyre_memory *memory)
+{
+    return memory->data;
+}
+
+gyre_status cpu_extension(gyre_device *device, const char *name, uint32_t version, const void **out)
+{
+    static const gyre_host_memory_ops host_memory = {.size = sizeof host_memory, .place = place_of};
+    (void)device;
+    const bool known = strcmp(name, GYRE_HOST_MEMORY_NAME) == 0 && version == GYRE_HOST_MEMORY_VERSION;
+    *out = known ? &host_memory : NULL;
+    return known ? GYRE_OK : GYRE_UNIMPLEMENTED;
 }
 
 gyre_status cpu_memory_address(gyre_memory *memory, uint64_t *address)

@@ -12,6 +12,8 @@ gyre_status cpu_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memo
 void cpu_memory_release(gyre_memory *memory);
 gyre_status cpu_transfer(gyre_device *device, const gyre_transfer_desc *desc);
 gyre_status cpu_memory_address(gyre_memory *memory, uint64_t *address);
+/** get_extension of the backend's table. */
+gyre_status cpu_extension(gyre_device *device, const char *name, uint32_t version, const void **out);
 gyre_status cpu_memory_copy(gyre_device *device, const gyre_copy_desc *desc);
 
 #endif

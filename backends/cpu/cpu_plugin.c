@@ -182,6 +182,7 @@ static const gyre_backend_ops cpu_ops = {
     .launch = cpu_launch,
     .wait = cpu_wait,
     .release = cpu_release,
+    .get_extension = cpu_extension,
     .memory_address = cpu_memory_address,
     .memory_copy = cpu_memory_copy,
 };

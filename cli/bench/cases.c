@@ -6,6 +6,7 @@
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_against.h"
 #include "cli/bench/cases_chain.h"
+#include "cli/bench/cases_collect.h"
 #include "cli/bench/cases_device.h"
 #include "cli/bench/cases_kept.h"
 #include "cli/bench/cases_layouts.h"
@@ -156,6 +157,13 @@ static const char *const kept_words[] = {"kernel.keep_words_48.checkpoints=true"
     }
 #define DISK      bench_floor_write, "the disk: write"
 #define DISK_SYNC bench_floor_sync, "the disk: write, fdatasync"
+
+/* `burst`: KiB of a part */
+#define COLLECT(size)                                                                                        \
+    {                                                                                                        \
+        BENCH_KEEP, 1024, 1, size, 1                                                                         \
+    }
+#define PLAINLY bench_floor_collect, "loops that add and copy"
 
 const bench_case bench_cases[] = {
     {"floor/line", bench_run_floor, bench_floor_line, NULL, ONE(BENCH_48), NULL, {{0}}},
@@ -308,6 +316,9 @@ const bench_case bench_cases[] = {
     {"buffer/download", bench_run_buffer, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
     {"buffer/fill", bench_run_buffer, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
     {"buffer/alloc", bench_run_buffer, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
+
+    {"collect/all_reduce/64KiB", bench_run_collect, PLAINLY, COLLECT(64), NULL, {{0}}},
+    {"collect/all_reduce/16MiB", bench_run_collect, PLAINLY, COLLECT(16384), NULL, {{0}}},
 
     {"launch", bench_run_launch, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 3e6, 0}}},
     {"terminate", bench_run_terminate, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 1e6, 0}}},

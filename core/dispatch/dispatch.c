@@ -500,6 +500,20 @@ gyre_status gyre_dispatch_transfer_now(struct gyre_dispatch *dispatch, const gyr
     return settle(dispatch->name, "transfer", status);
 }
 
+uint64_t gyre_dispatch_incarnation(const struct gyre_dispatch *dispatch)
+{
+    return gyre_dispatch_isolated(dispatch) ? gyre_proxy_incarnation(dispatch->device) : 0;
+}
+
+gyre_status gyre_dispatch_transfer_in(struct gyre_dispatch *dispatch, const gyre_transfer_desc *desc,
+                                      uint64_t incarnation)
+{
+    if (!gyre_dispatch_isolated(dispatch))
+        return gyre_dispatch_transfer(dispatch, desc);
+    gyre_error_clear();
+    return settle(dispatch->name, "transfer", gyre_proxy_transfer_in(dispatch->device, desc, incarnation));
+}
+
 /* ---- resident kernels ---- */
 
 gyre_status gyre_dispatch_launch(struct gyre_dispatch *dispatch, gyre_module *module,
@@ -574,19 +588,34 @@ gyre_status gyre_dispatch_memory_copy(struct gyre_dispatch *dispatch, const gyre
     return settle(dispatch->name, "memory_copy", status);
 }
 
+/* ---- named tables ---- */
+
+/* A named table of the backend of a device in this process; NULL: it has none. */
+static const void *named_table(struct gyre_dispatch *dispatch, const char *name, uint32_t version)
+{
+    const void *table = NULL;
+    if (!dispatch->plugin || !HAS(dispatch->ops, get_extension))
+        return NULL;
+    gyre_error_hold();
+    const gyre_status status = dispatch->ops->get_extension(dispatch->device, name, version, &table);
+    gyre_error_let_go();
+    return status == GYRE_OK ? table : NULL;
+}
+
+unsigned char *gyre_dispatch_memory_place(struct gyre_dispatch *dispatch, gyre_memory *memory)
+{
+    const gyre_host_memory_ops *ops = named_table(dispatch, GYRE_HOST_MEMORY_NAME, GYRE_HOST_MEMORY_VERSION);
+    return ops && ops->size >= sizeof *ops && ops->place ? ops->place(memory) : NULL;
+}
+
 /* ---- peers ---- */
 
 /* The backend's table of peers, if one plugin has both devices; else NULL. */
 static const gyre_peer_ops *peer_ops(struct gyre_dispatch *source, struct gyre_dispatch *target)
 {
-    const void *table = NULL;
-    if (source == target || !source->plugin || source->ops != target->ops || !HAS(source->ops, get_extension))
-        return NULL;
-    gyre_error_hold();
-    const gyre_status status =
-        source->ops->get_extension(source->device, GYRE_PEERS_NAME, GYRE_PEERS_VERSION, &table);
-    gyre_error_let_go();
-    const gyre_peer_ops *ops = status == GYRE_OK ? table : NULL;
+    const gyre_peer_ops *ops = source == target || source->ops != target->ops
+                                   ? NULL
+                                   : named_table(source, GYRE_PEERS_NAME, GYRE_PEERS_VERSION);
     return ops && ops->size >= sizeof *ops && ops->way && ops->copy ? ops : NULL;
 }
 

@@ -17,6 +17,7 @@
 #include "core/loader/host.h"
 #include "core/registry/registry.h"
 #include "gyre/backend.h"
+#include "gyre/host_memory.h"
 #include "gyre/peer.h"
 
 /** One opened device of one backend. */
@@ -87,6 +88,14 @@ void gyre_dispatch_memory_release(struct gyre_dispatch *dispatch, gyre_memory *m
 gyre_status gyre_dispatch_transfer(struct gyre_dispatch *dispatch, const gyre_transfer_desc *desc);
 /** As above, but AGAIN at once while another operation of the device runs, which may take any time. */
 gyre_status gyre_dispatch_transfer_now(struct gyre_dispatch *dispatch, const gyre_transfer_desc *desc);
+/**
+ * As gyre_dispatch_transfer, for the worker process of that number alone: LOST when that one died, also when another one is up. In this
+ * process the number says nothing.
+ */
+gyre_status gyre_dispatch_transfer_in(struct gyre_dispatch *dispatch, const gyre_transfer_desc *desc,
+                                      uint64_t incarnation);
+/** The number of the worker process that is up, or was up last; 0 for a device in this process. */
+uint64_t gyre_dispatch_incarnation(const struct gyre_dispatch *dispatch);
 gyre_status gyre_dispatch_launch(struct gyre_dispatch *dispatch, gyre_module *module,
                                  const gyre_resident_desc *desc, gyre_resident **out);
 gyre_status gyre_dispatch_wait(struct gyre_dispatch *dispatch, gyre_resident *resident, uint64_t deadline_ns);
@@ -98,6 +107,8 @@ void gyre_dispatch_release(struct gyre_dispatch *dispatch, gyre_resident *reside
 /** The buffer's address in messages. UNIMPLEMENTED where the backend's messages cannot name buffers. */
 gyre_status gyre_dispatch_memory_address(struct gyre_dispatch *dispatch, gyre_memory *memory,
                                          uint64_t *address);
+/** Where the buffer lies in this process, as ordinary memory; NULL: it does not, or the backend does not say (host_memory.h). */
+unsigned char *gyre_dispatch_memory_place(struct gyre_dispatch *dispatch, gyre_memory *memory);
 /** Whether the backend copies within its device. Only then gyre_dispatch_memory_copy is of use. */
 bool gyre_dispatch_can_copy(const struct gyre_dispatch *dispatch);
 gyre_status gyre_dispatch_memory_copy(struct gyre_dispatch *dispatch, const gyre_copy_desc *desc);

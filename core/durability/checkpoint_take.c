@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/durability/checkpoint_draw.h"
 #include "core/base/threads.h"
 #include "core/durability/durable.h"
 #include "core/durability/durable_thread.h"
@@ -50,10 +51,8 @@ static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
 {
     uint64_t begun = gyre_clock_ns(), generation = kernel->generation;
     gyre_status status = gyre_standstill_begin(kernel, deadline_ns);
-    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); status == GYRE_OK && queue;
-         queue = gyre_view_of(queue)->next)
-        gyre_queue_log_look(queue);
     if (status == GYRE_OK) {
+        gyre_checkpoint_look(kernel);
         pthread_mutex_unlock(&kernel->lock);
         status =
             GYRE_FAULT_POINT(CHECKPOINT_COPY)
@@ -70,10 +69,11 @@ static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
 /* Under the lock: AGAIN when the copy does not come from the kernel's present device and present run. */
 static gyre_status check_same_life(const gyre_kernel *kernel, uint64_t generation)
 {
+    const gyre_resident *resident = kernel->resident;
     if (kernel->generation != generation ||
-        (kernel->resident && !gyre_dispatch_is_current(kernel->dispatch, kernel->resident)))
+        (resident && !gyre_dispatch_is_current(kernel->dispatch, resident)))
         return gyre_error_set(GYRE_AGAIN, "kernel '%s' was brought back meanwhile", kernel->name);
-    if (!kernel->resident)
+    if (!resident)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' ended before its checkpoint was whole", kernel->name);
     return GYRE_OK;
 }
@@ -86,12 +86,7 @@ static gyre_status commit_checkpoint(gyre_kernel *kernel, uint64_t generation, b
     gyre_status status = check_same_life(kernel, generation);
     if (status != GYRE_OK)
         return status;
-    (void)GYRE_FAULT_POINT(CHECKPOINT_COMMIT);
-    if (checkpoints->part_count)
-        gyre_store_commit(&checkpoints->store);
-    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); queue; queue = gyre_view_of(queue)->next)
-        gyre_queue_log_commit(queue, checkpoints->every_messages);
-    checkpoints->taken++;
+    gyre_checkpoint_count(kernel, checkpoints);
     pthread_mutex_unlock(&kernel->lock);
     gyre_durable_checkpoint(kernel, last);
     pthread_mutex_lock(&kernel->lock);
@@ -200,25 +195,13 @@ void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
 
 /* ---- the last one ---- */
 
-/* Copies the state after the device has left, so that it does not change any more. Without the lock. */
-static gyre_status copy_what_is_left(gyre_kernel *kernel)
-{
-    if (GYRE_FAULT_POINT(CHECKPOINT_COPY))
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory to copy what kernel '%s' keeps", kernel->name);
-    gyre_status status = gyre_snapshot_read(kernel);
-    if (status == GYRE_OK && kernel->checkpoints->part_count)
-        gyre_store_seal(&kernel->checkpoints->store);
-    return status;
-}
-
 /* Under the lock, given up meanwhile. The caller has set `writing`. */
 static gyre_status take_still(gyre_kernel *kernel, bool last)
 {
     const uint64_t generation = kernel->generation;
-    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); queue; queue = gyre_view_of(queue)->next)
-        gyre_queue_log_look(queue);
+    gyre_checkpoint_look(kernel);
     pthread_mutex_unlock(&kernel->lock);
-    gyre_status status = copy_what_is_left(kernel);
+    gyre_status status = gyre_checkpoint_read(kernel);
     pthread_mutex_lock(&kernel->lock);
     return status == GYRE_OK ? commit_checkpoint(kernel, generation, last) : status;
 }

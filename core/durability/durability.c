@@ -4,6 +4,7 @@
  */
 #include "core/durability/durability.h"
 
+#include "core/durability/checkpoint_draw.h"
 #include "core/durability/checkpoint_life.h"
 #include "core/durability/checkpoint_take.h"
 #include "core/durability/clocks.h"
@@ -52,6 +53,11 @@ static const struct gyre_keeper keeper = {
     .running = gyre_durable_forget,
     .left = gyre_checkpoints_finish,
     .stand = gyre_checkpoints_stand,
+    .draw_begin = gyre_checkpoint_draw_begin,
+    .draw_copy = gyre_checkpoint_draw_copy,
+    .draw_end = gyre_checkpoint_draw_end,
+    .covers = gyre_checkpoints_cover,
+    .has_journal = gyre_durable_has,
     .adapt = keeper_adapt,
     .check_convert = keeper_check_convert,
     .convert = keeper_convert,

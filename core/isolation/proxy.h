@@ -45,6 +45,13 @@ gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, siz
 
 /** Whether the worker that the kernel was launched in is up, or has died unnoticed. */
 bool gyre_proxy_is_current(const gyre_resident *resident);
+/** The number of the worker that is up, or was up last. Each worker of a device has a larger one. */
+uint64_t gyre_proxy_incarnation(gyre_device *device);
+/**
+ * The operation transfer, for this worker alone: LOST when another one is up, or none. After a failure the worker that comes next may
+ * get bytes of the transfer with the buffer, but the transfer itself never reaches it.
+ */
+gyre_status gyre_proxy_transfer_in(gyre_device *device, const gyre_transfer_desc *desc, uint64_t incarnation);
 /** Whether the backend copies within its device. */
 bool gyre_proxy_can_copy(const gyre_device *device);
 /** The address at which the present worker's device sees a queue. */

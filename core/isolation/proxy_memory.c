@@ -167,7 +167,9 @@ gyre_status proxy_memory_address(gyre_memory *memory, uint64_t *address)
                           memory->object.device->backend);
 }
 
-gyre_status proxy_transfer(gyre_device *device, const gyre_transfer_desc *desc)
+/* Calls the worker by `ask`. Under the lock of the mirror. */
+static gyre_status transfer_by(gyre_device *device, const gyre_transfer_desc *desc, uint64_t incarnation,
+                               gyre_status (*ask)(gyre_device *, const struct proxy_call *, void *))
 {
     unsigned char *mirror = (unsigned char *)desc->memory->mirror.address + desc->offset;
     struct transfer transfer = {.id = desc->memory->object.id,
@@ -175,16 +177,36 @@ gyre_status proxy_transfer(gyre_device *device, const gyre_transfer_desc *desc)
                                 .offset = desc->offset,
                                 .byte_count = desc->byte_count,
                                 .fill = desc->fill};
-    const struct proxy_call call = transfer_call(device, &transfer);
-    pthread_mutex_lock(&desc->memory->mirror_lock);
+    struct proxy_call call = transfer_call(device, &transfer);
+    call.incarnation = incarnation;
     desc->memory->given = desc->memory->given || desc->kind != GYRE_TRANSFER_DOWNLOAD;
     if (desc->kind == GYRE_TRANSFER_UPLOAD)
         memcpy(mirror, desc->source, desc->byte_count);
     if (desc->kind == GYRE_TRANSFER_FILL)
         memset(mirror, desc->fill, desc->byte_count);
-    gyre_status status = proxy_call(device, &call, &transfer);
+    gyre_status status = ask(device, &call, &transfer);
     if (status == GYRE_OK && desc->kind == GYRE_TRANSFER_DOWNLOAD)
         memcpy(desc->target, mirror, desc->byte_count);
+    return status;
+}
+
+gyre_status proxy_transfer(gyre_device *device, const gyre_transfer_desc *desc)
+{
+    pthread_mutex_lock(&desc->memory->mirror_lock);
+    const gyre_status status = transfer_by(device, desc, 0, proxy_call);
+    pthread_mutex_unlock(&desc->memory->mirror_lock);
+    return status;
+}
+
+/* Enters before the mirror is written: no other worker is filled from the mirror until this thread leaves. */
+gyre_status gyre_proxy_transfer_in(gyre_device *device, const gyre_transfer_desc *desc, uint64_t incarnation)
+{
+    pthread_mutex_lock(&desc->memory->mirror_lock);
+    gyre_status status = proxy_enter(device, incarnation);
+    if (status == GYRE_OK) {
+        status = transfer_by(device, desc, incarnation, proxy_call_once);
+        proxy_leave(device);
+    }
     pthread_mutex_unlock(&desc->memory->mirror_lock);
     return status;
 }

@@ -109,6 +109,11 @@ static void put_waiting(struct gyre_parcel *parcel, void *argument)
     gyre_parcel_put_u64(parcel, waiting->deadline_ns);
 }
 
+uint64_t gyre_proxy_incarnation(gyre_device *device)
+{
+    return proxy_incarnation(device);
+}
+
 bool gyre_proxy_is_current(const gyre_resident *resident)
 {
     gyre_device *device = resident->device;

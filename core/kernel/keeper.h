@@ -39,6 +39,19 @@ struct gyre_keeper {
      * does not keep the kernel from going on, and its senders wait as with a full disk. Without the lock.
      */
     gyre_status (*adapt)(gyre_kernel *kernel, bool back);
+    /**
+     * A checkpoint in three steps, so that those of several kernels count at one moment. The kernel stands at a message boundary. The
+     * first begins: false while another one is being stored (kernel->changed tells when it is); under the lock. The second copies what
+     * the kernel keeps; without the lock. The third ends what the first began: the copy counts, or is thrown away; under the lock. Only
+     * for kernels with checkpoints.
+     */
+    bool (*draw_begin)(gyre_kernel *kernel);
+    gyre_status (*draw_copy)(gyre_kernel *kernel);
+    void (*draw_end)(gyre_kernel *kernel, bool counts);
+    /** Whether the kernel's checkpoints hold that memory of its device. Under the lock. */
+    bool (*covers)(const gyre_kernel *kernel, const gyre_memory *memory);
+    /** Whether a queue of the kernel has a journal. Under the lock. */
+    bool (*has_journal)(const gyre_kernel *kernel);
     /** Whether a state of type `from` can become one of the kernel's type. INCOMPATIBLE, with what is in the way. */
     gyre_status (*check_convert)(const gyre_kernel *kernel, const gyre_type *from);
     /** Converts a state of type `from`. `after` holds zeros, or the initial content of what `from` has not. Without the lock. */

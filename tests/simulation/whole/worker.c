@@ -357,6 +357,20 @@ static gyre_status transfer(gyre_device *device, const gyre_transfer_desc *desc)
     }
 }
 
+uint64_t gyre_proxy_incarnation(gyre_device *device)
+{
+    return device->incarnation;
+}
+
+gyre_status gyre_proxy_transfer_in(gyre_device *device, const gyre_transfer_desc *desc, uint64_t incarnation)
+{
+    const gyre_status status = enter(device, incarnation);
+    if (status != GYRE_OK)
+        return status;
+    transfer_once(desc);
+    return leave(device);
+}
+
 static gyre_status memory_copy(gyre_device *device, const gyre_copy_desc *desc)
 {
     gyre_status status = enter(device, 0);

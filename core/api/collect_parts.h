@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who takes part in a collective, and whether their buffers fit together. */
+#ifndef GYRE_CORE_API_COLLECT_PARTS_H
+#define GYRE_CORE_API_COLLECT_PARTS_H
+
+#include "core/api/collecting.h"
+
+/** Takes the kernels of a descriptor, which is checked. INVALID. */
+gyre_status gyre_collect_take(const gyre_collect_desc *desc, struct gyre_collecting *all);
+/**
+ * Finds the buffers, and checks that they fit together. INVALID. Called once before the kernels stand, so that a mistake disturbs
+ * nobody, and once more while they do, because they may have been changed.
+ */
+gyre_status gyre_collect_find(struct gyre_collecting *all);
+
+#endif
