@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/base/probe.h"
 #include "core/base/threads.h"
 #include "core/durability/durable.h"
 #include "core/durability/durable_thread.h"
@@ -92,6 +93,7 @@ static gyre_status commit_checkpoint(gyre_kernel *kernel, uint64_t generation, b
     for (gyre_queue *queue = gyre_kernel_first_queue(kernel); queue; queue = gyre_view_of(queue)->next)
         gyre_queue_log_commit(queue, checkpoints->every_messages);
     checkpoints->taken++;
+    GYRE_PROBE2(checkpoint, kernel->name, checkpoints->pause_ns);
     pthread_mutex_unlock(&kernel->lock);
     gyre_durable_checkpoint(kernel, last);
     pthread_mutex_lock(&kernel->lock);
