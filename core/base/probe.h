@@ -11,6 +11,10 @@
 
 #if GYRE_HAS_SDT
 #include <sys/sdt.h>
+#if defined(__clang__)
+/* The macros of sys/sdt.h leave out arguments that only later versions of C let be left out. They are judged where they are used. */
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#endif
 #define GYRE_PROBE1(name, a)       DTRACE_PROBE1(gyre, name, a)
 #define GYRE_PROBE2(name, a, b)    DTRACE_PROBE2(gyre, name, a, b)
 #define GYRE_PROBE3(name, a, b, c) DTRACE_PROBE3(gyre, name, a, b, c)
