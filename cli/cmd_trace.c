@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cli/observed/trace_json.h"
+#include "cli/observed/trace_perfetto.h"
 
 static const char HELP[] =
     "usage: gyre trace [NAME | PROCESS] [OPTION...]\n"
@@ -25,6 +26,7 @@ static const char HELP[] =
     "                       16384 spans\n"
     "  --file FILE          this observation file alone, as with --last; for example a copy of one\n"
     "  --out FILE           where to write; standard output\n"
+    "  --format FORM        `json`, for both viewers; `perfetto`, Perfetto's own form, which is smaller; json\n"
     "  --most N             end after N spans, of 128 bytes in memory; 1000000\n"
     "  and the options of every command: gyre help\n";
 
@@ -93,14 +95,14 @@ static void tell(const trace_set *set, const trace_told *told)
                   told->refused);
 }
 
-static int write_out(trace_set *set, const char *path)
+static int write_out(trace_set *set, const trace_form *form, const char *path)
 {
     trace_told told;
     FILE *out = path ? fopen(path, "we") : stdout;
     if (!out)
         return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
     errno = 0;
-    bool whole = trace_write_json(set, out, SIZE_MAX, &told) && fflush(out) == 0 && !ferror(out);
+    bool whole = trace_write(set, form, out, SIZE_MAX, &told) && fflush(out) == 0 && !ferror(out);
     if (path && fclose(out) != 0)
         whole = false;
     if (!whole)
@@ -113,11 +115,12 @@ static int write_out(trace_set *set, const char *path)
 
 static int run(cli_context *cli)
 {
-    const char *file = NULL, *path = NULL;
+    const char *file = NULL, *path = NULL, *format = "json";
     bool last = false;
     uint64_t seconds = 5, most = 1000000;
     observed_source source;
     const cli_option options[] = {{"--file", .text = &file},
+                                  {"--format", .text = &format},
                                   {"--last", .flag = &last},
                                   {"--most", .number = &most, .min = 1, .max = 100000000},
                                   {"--out", .text = &path},
@@ -127,13 +130,16 @@ static int run(cli_context *cli)
         return cli->exit_code;
     if (cli->operands.count > 1)
         return cli_usage_error(cli, "expected one name or process, found %zu operands", cli->operands.count);
+    const bool as_json = strcmp(format, "json") == 0;
+    if (!as_json && strcmp(format, "perfetto") != 0)
+        return cli_usage_error(cli, "--format: expected json or perfetto, found '%s'", format);
     trace_recording recording = {.set.most = (size_t)most};
     int code = observed_begin(cli, file, cli->operands.count ? cli->operands.items[0] : NULL, &source);
     if (code == CLI_OK)
         code = last || file ? take_last(&recording.set, &source)
                             : record(&recording, &source, seconds, (size_t)most);
     if (code == CLI_OK)
-        code = write_out(&recording.set, path);
+        code = write_out(&recording.set, as_json ? &trace_json : &trace_perfetto, path);
     trace_record_end(&recording);
     return code;
 }

@@ -17,6 +17,7 @@ build  libinih-dev      module  inih                         required
 build  libjansson-dev   module  jansson                      required
 build  libxxhash-dev    header  xxhash.h                     required
 build  libhwloc-dev     module  hwloc                        optional
+build  systemtap-sdt-dev  header  sys/sdt.h                 optional
 build  libclang-dev     file    /usr/lib/llvm-*/include/clang-c/Index.h  optional
 build  opencl-headers   header  CL/cl.h                      optional
 build  ocl-icd-libopencl1  file  /usr/lib/*/libOpenCL.so.1   optional

@@ -8,12 +8,13 @@
  * ring for each link, whatever blocks it has.
  *
  * The files, from the ground up: opencl_ports.c, opencl_flow.c, opencl_flow_memory.c, opencl_columns.c,
- * opencl_kept.c, opencl_fetch.c, opencl_links.c; each calls only files before it. Once the pump runs, the object belongs to it.
+ * opencl_kept.c, opencl_fetch.c, opencl_times.c, opencl_links.c; each calls only files before it. Once the pump runs, the object belongs to it.
  */
 #ifndef GYRE_OPENCL_LINKED_H
 #define GYRE_OPENCL_LINKED_H
 
 #include "opencl_epoch.h"
+#include "opencl_times.h"
 
 /** A port of the kernel, and where it leads now. Behind the declared ones stand those by which answers go back to askers. */
 struct opencl_port {
@@ -91,6 +92,7 @@ struct opencl_links {
     uint32_t turns; /* epochs that were put together */
     struct opencl_kept kept;
     struct opencl_flow_memory memory;
+    struct opencl_timed timed;
 };
 
 #endif

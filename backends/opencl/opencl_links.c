@@ -89,6 +89,7 @@ gyre_status opencl_links_create(gyre_resident *resident)
             "kernel '%s': what one call may emit to all ports has more than 4 GiB; declare fewer messages a call",
             resident->kernel->record.name);
     opencl_flow_memory_shape(resident);
+    opencl_times_prepare(&links->timed, resident->control, resident->blocks);
     const gyre_u64 cell = (gyre_u64)links->request_cell + links->reply_cell + links->memory.stride;
     links->room = opencl_least(CELLS_BYTES > cell ? CELLS_BYTES / cell : 1, device->settings.batch);
     return make_lists(resident, links->room > resident->blocks ? links->room : resident->blocks)
@@ -121,6 +122,7 @@ static bool is_done(const gyre_resident *resident, uint32_t i)
 /* What became of the messages of a run. */
 struct handled {
     uint32_t all, failed;
+    uint32_t of_flows; /* calls of handlers with messages of flows */
 };
 
 /* Settles message i, which is done. Returns whether its block has stopped there, for its handler wants to be called again. */
@@ -129,6 +131,7 @@ static bool settle_one(gyre_resident *resident, uint32_t i, struct handled *hand
     struct opencl_message *message = &resident->links->messages[i];
     if (message->lost)
         return false;
+    handled->of_flows += message->in_flow;
     handled->all += message->turn == 0; /* and not again in later turns */
     handled->failed += opencl_flow_settle(resident, i);
     if (message->again)
@@ -143,7 +146,7 @@ static bool settle_one(gyre_resident *resident, uint32_t i, struct handled *hand
 static struct handled settle(gyre_resident *resident)
 {
     struct opencl_links *links = resident->links;
-    struct handled handled = {0, 0};
+    struct handled handled = {0};
     bool stopped = false;
     opencl_flow_memory_give_back(resident);
     for (; links->settled < links->count; links->settled++) {
@@ -382,7 +385,9 @@ static gyre_status run(gyre_resident *resident, gyre_u64 command, bool again)
     }
     if (status == GYRE_OK) {
         resident->log_stale = true;
+        const uint64_t epoch_ns = gyre_clock_ns() - epoch->start_ns;
         const struct handled handled = settle(resident);
+        opencl_times_count(&resident->links->timed, handled.of_flows, epoch_ns);
         opencl_ports_ring(resident);
         opencl_count_messages(resident, handled.all, handled.failed);
         adapt_limit(resident);

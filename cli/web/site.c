@@ -245,7 +245,7 @@ static web_text *make_trace(web_site *site)
     trace_told told;
     if (!begin_text(&writer))
         return NULL;
-    const bool whole = trace_write_json(&site->trace.set, writer.out, TRACE_BYTES_MOST, &told);
+    const bool whole = trace_write(&site->trace.set, &trace_json, writer.out, TRACE_BYTES_MOST, &told);
     web_text *text = end_text(&writer);
     if (whole)
         return text;

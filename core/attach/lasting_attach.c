@@ -404,7 +404,8 @@ static gyre_status plan(struct gyre_lasting *lasting, struct gyre_queue_options 
     options->control = lasting->control;
     options->request_growth = options->reply_growth = (struct gyre_queue_growth){NULL, NULL};
     options->caller_request_size = options->caller_reply_size = 0;
-    options->express = options->express_replies = options->sealed = options->timed = false;
+    options->express = options->express_replies = options->sealed = options->timed = options->times_told =
+        false;
     options->device_wakes = options->device_returns = true;
     options->device_parks = options->device_lies = false;
     if (options->levels > 1)

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/probe.h"
 #include "core/queue/lent.h"
 #include "core/queue/state.h"
 #include "core/queue/queue.h"
@@ -439,7 +440,9 @@ static void run(struct gyre_session *session, struct gyre_parcel *parcel)
     gyre_refusals_forget(session->server, who_is(session, who));
     gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s attached to %s '%s'", who, kind_of(session),
                      name_of(session));
+    GYRE_PROBE2(attached, name_of(session), who);
     const enum stay how = stay(session, parcel);
+    GYRE_PROBE2(detached, name_of(session), who);
     part(session, parcel, how);
     log_end(session, how);
 }

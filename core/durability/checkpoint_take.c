@@ -12,8 +12,9 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "core/durability/checkpoint_draw.h"
+#include "core/base/probe.h"
 #include "core/base/threads.h"
+#include "core/durability/checkpoint_draw.h"
 #include "core/durability/durable.h"
 #include "core/durability/durable_thread.h"
 #include "core/kernel/standstill.h"
@@ -87,6 +88,7 @@ static gyre_status commit_checkpoint(gyre_kernel *kernel, uint64_t generation, b
     if (status != GYRE_OK)
         return status;
     gyre_checkpoint_count(kernel, checkpoints);
+    GYRE_PROBE2(checkpoint, kernel->name, checkpoints->pause_ns);
     pthread_mutex_unlock(&kernel->lock);
     gyre_durable_checkpoint(kernel, last);
     pthread_mutex_lock(&kernel->lock);

@@ -207,6 +207,7 @@ static gyre_status make_queue(gyre_kernel *kernel, const struct gyre_kernel_face
     if (status != GYRE_OK)
         return status;
     options.trusted = lent && lent->trusted;
+    options.times_told = lent && options.timed;
     status = gyre_queue_plan_spans(kernel->runtime->config, kernel->name, section, &options);
     if (status == GYRE_OK)
         status = gyre_keyed_plan_queue(kernel, section, &options);

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
+#include "core/base/probe.h"
 #include "core/device/buffer.h"
 #include "core/device/devices.h"
 #include "core/kernel/change.h"
@@ -187,6 +188,7 @@ static gyre_status prepare(struct gyre_kernel_change *change, gyre_kernel *succe
 static void tell(const struct gyre_kernel_change *change, const char *from)
 {
     const gyre_kernel *kernel = change->kernel;
+    GYRE_PROBE3(moved, kernel->name, from, gyre_dispatch_backend(kernel->dispatch));
     gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO,
                      "kernel '%s' moved from '%s' to '%s': it stood for %llu us", kernel->name, from,
                      gyre_dispatch_backend(kernel->dispatch),

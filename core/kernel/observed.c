@@ -138,14 +138,19 @@ static void observe_times(const gyre_kernel *kernel, const gyre_queue *queue)
     if (!gyre_timing_histograms(queue, times))
         return;
     for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
-        gyre_observation_histogram(gyre_runtime_observation(kernel->runtime), &times[time]);
+        gyre_observation_histogram(gyre_runtime_observation(kernel->runtime), &times[time],
+                                   gyre_foreign_of(queue)->lent != NULL);
 }
 
-/* Adds how long the handlers of the queue's messages ran. Of a pipeline's queue it is known of whole flows only. */
+/*
+ * Adds how long the handlers of the queue's messages ran. Of a pipeline's queue it is known of whole flows only. The times of a lent
+ * queue are what another program says, which must not get into the kernel's own.
+ */
 static void add_handled(const gyre_queue *queue, gyre_observe_histogram *sum)
 {
     gyre_observe_histogram times[GYRE_OBSERVE_TIMES] = {0};
-    if (gyre_view_of(queue)->of_pipeline || !gyre_timing_histograms(queue, times))
+    if (gyre_view_of(queue)->of_pipeline || gyre_foreign_of(queue)->lent ||
+        !gyre_timing_histograms(queue, times))
         return;
     sum->sum_ns += times[GYRE_OBSERVE_HANDLED].sum_ns;
     for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
@@ -202,7 +207,7 @@ static void observe_handlers(const gyre_kernel *kernel)
         for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
             add_handled(queue, &handled);
     }
-    gyre_observation_histogram(gyre_runtime_observation(kernel->runtime), &handled);
+    gyre_observation_histogram(gyre_runtime_observation(kernel->runtime), &handled, false);
 }
 
 /* From here on the kernel's blocks may note what they handle. A kernel without a record is not traced. */

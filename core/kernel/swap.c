@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
+#include "core/base/probe.h"
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/change.h"
@@ -234,6 +235,7 @@ static gyre_status prepare_body(struct gyre_kernel_change *change, gyre_kernel *
 static void tell(const struct gyre_kernel_change *change, const char *file)
 {
     const gyre_kernel *kernel = change->kernel;
+    GYRE_PROBE2(swapped, kernel->name, file);
     gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO,
                      "the handler of kernel '%s' is that of '%s' now: it stood for %llu us", kernel->name,
                      file, (unsigned long long)((gyre_clock_ns() - change->stood_ns) / 1000));

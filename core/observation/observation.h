@@ -61,9 +61,12 @@ bool gyre_observation_state(struct gyre_observation *observation, uint32_t recor
 /** Writes the values of a record: `words[1]` and following; word 0 becomes the time. Number 0 does nothing. */
 void gyre_observation_values(struct gyre_observation *observation, uint32_t record, const uint64_t *words,
                              size_t count);
-/** Writes a histogram of a record: `histogram->record` is its number. Number 0 does nothing. */
-void gyre_observation_histogram(struct gyre_observation *observation,
-                                const gyre_observe_histogram *histogram);
+/**
+ * Writes a histogram of a record: `histogram->record` is its number. Number 0 does nothing. `is_told`: another program tells it, and it
+ * gets no place that is kept free for what this program measures.
+ */
+void gyre_observation_histogram(struct gyre_observation *observation, const gyre_observe_histogram *histogram,
+                                bool is_told);
 /** Notes that all objects were looked at, and how many of them found no place. Looks whether a reader asks for spans. */
 void gyre_observation_beat(struct gyre_observation *observation);
 

@@ -238,19 +238,20 @@ static gyre_observe_histogram *histogram_at(struct gyre_observation *observation
     return gyre_observation_at(observation, GYRE_OBSERVE_HISTOGRAMS, number);
 }
 
-/* The histogram of a record, else a free one, which becomes the record's; NULL: there is none. */
+/* The histogram of a record, else a free one, which becomes the record's; NULL: there is none below
+ * place `end`. */
 static gyre_observe_histogram *find_histogram(struct gyre_observation *observation, uint32_t record,
-                                              uint32_t time)
+                                              uint32_t time, uint32_t end)
 {
     gyre_observe_histogram *found = NULL;
     for (uint32_t number = 0; number < observation->histograms_used; number++) {
         gyre_observe_histogram *at = histogram_at(observation, number);
         if (at && at->record == record && at->time == time)
             return at;
-        if (at && !at->record && !found)
+        if (at && !at->record && !found && number < end)
             found = at;
     }
-    if (!found && observation->histograms_used < GYRE_OBSERVATION_HISTOGRAMS)
+    if (!found && observation->histograms_used < end)
         found = histogram_at(observation, observation->histograms_used++);
     return found;
 }
@@ -311,12 +312,14 @@ void gyre_observation_values(struct gyre_observation *observation, uint32_t reco
     pthread_mutex_unlock(&observation->lock);
 }
 
-void gyre_observation_histogram(struct gyre_observation *observation, const gyre_observe_histogram *histogram)
+void gyre_observation_histogram(struct gyre_observation *observation, const gyre_observe_histogram *histogram,
+                                bool is_told)
 {
+    const uint32_t end = is_told ? GYRE_OBSERVATION_HISTOGRAMS_TOLD : GYRE_OBSERVATION_HISTOGRAMS;
     if (!is_writable(observation) || !histogram->record)
         return;
     pthread_mutex_lock(&observation->lock);
-    gyre_observe_histogram *at = find_histogram(observation, histogram->record, histogram->time);
+    gyre_observe_histogram *at = find_histogram(observation, histogram->record, histogram->time, end);
     if (!at) {
         observation->refused++;
     } else {

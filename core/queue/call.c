@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/base/probe.h"
 #include "core/queue/admit.h"
 #include "core/queue/bells.h"
 #include "core/queue/check.h"
@@ -69,8 +70,10 @@ __attribute__((noinline)) static gyre_status send_call_in_line(gyre_queue *queue
         status = is_closed ? gyre_queue_tell_closed(queue)
                            : gyre_queue_make_room(queue, &sender, bytes, deadline_ns);
     }
-    if (granted)
+    if (granted) {
         gyre_queue_ring_doorbell(queue, 1);
+        GYRE_PROBE3(sent, gyre_queue_name(queue), *index, granted);
+    }
     gyre_senders_leave(queue, &sender);
     return status;
 }
@@ -91,6 +94,7 @@ static gyre_status send_call(gyre_queue *queue, const struct gyre_outgoing *requ
     if (__builtin_expect(granted == 0, 0))
         return send_call_in_line(queue, request, index, deadline_ns);
     gyre_queue_ring_doorbell(queue, 1);
+    GYRE_PROBE3(sent, gyre_queue_name(queue), *index, granted);
     return GYRE_OK;
 }
 
@@ -181,6 +185,7 @@ static gyre_status take_reply(gyre_queue *queue, uint64_t index, const struct ex
     else
         status = read_reply(queue, index, exchange);
     gyre_replies_taken(queue, index, index + 1);
+    GYRE_PROBE3(received, gyre_queue_name(queue), index, UINT64_C(1));
     if (exchange->info)
         gyre_reply_tell(queue, index, exchange->info);
     leave_slot(queue, index, GYRE_MARK_DONE);

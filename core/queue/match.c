@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/probe.h"
 #include "core/queue/consumer.h"
 #include "core/queue/label.h"
 #include "core/queue/line.h"
@@ -83,6 +84,7 @@ static gyre_status match_take(gyre_queue *queue, uint64_t index, void *reply, si
     if (status == GYRE_INVALID || status == GYRE_INTERNAL)
         return status; /* the completion stays in its slot */
     gyre_replies_taken(queue, index, index + 1);
+    GYRE_PROBE3(received, gyre_queue_name(queue), index, UINT64_C(1));
     if (info)
         gyre_reply_tell(queue, index, info);
     if (gyre_reply_was_dropped(queue, index))

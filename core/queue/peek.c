@@ -6,6 +6,7 @@
  * off.
  */
 #include "core/base/error.h"
+#include "core/base/probe.h"
 #include "core/base/text.h"
 #include "core/queue/consumer.h"
 #include "core/queue/convert.h"
@@ -145,6 +146,8 @@ gyre_status gyre_release_views(gyre_queue *queue, size_t count)
         if (__builtin_expect(queue->consumer.failures, 0))
             gyre_failures_take(queue, queue->consumer.received, end);
         gyre_replies_taken(queue, queue->consumer.received, end);
+        if (count)
+            GYRE_PROBE3(received, gyre_queue_name(queue), queue->consumer.received, (uint64_t)count);
         gyre_replies_pass(queue, end, dropped);
         gyre_peeking_set(queue, false);
     }

@@ -8,6 +8,7 @@
 #include "core/queue/post.h"
 
 #include "core/base/error.h"
+#include "core/base/probe.h"
 #include "core/queue/admit.h"
 #include "core/queue/bells.h"
 #include "core/queue/label.h"
@@ -68,8 +69,10 @@ gyre_status gyre_queue_post(gyre_queue *queue, const struct gyre_outgoing *reque
         status = is_closed ? gyre_queue_tell_closed(queue)
                            : gyre_queue_make_room(queue, &sender, bytes, deadline_ns);
     }
-    if (outcome == POSTED)
+    if (outcome == POSTED) {
         gyre_queue_ring_doorbell(queue, 1);
+        GYRE_PROBE3(sent, gyre_queue_name(queue), *index, UINT64_C(1));
+    }
     gyre_senders_leave(queue, &sender);
     return outcome == DUPLICATE ? tell_duplicate(queue, whole->id) : status;
 }

@@ -5,6 +5,7 @@
  * Locks: consumer.lock while slots are read; never across a wait. The cursor `received` moves only under it.
  */
 #include "core/base/error.h"
+#include "core/base/probe.h"
 #include "core/queue/consumer.h"
 #include "core/queue/cursor.h"
 #include "core/queue/line.h"
@@ -78,6 +79,8 @@ static inline void replies_leave(gyre_queue *queue, uint64_t end, uint64_t dropp
     const uint64_t first = queue->consumer.received;
     if (__builtin_expect(queue->stages.noted, 0))
         gyre_replies_taken(queue, first, end);
+    if (first != end)
+        GYRE_PROBE3(received, gyre_queue_name(queue), first, end - first);
     if (info && first != end)
         gyre_reply_tell(queue, first, info);
     gyre_replies_pass(queue, end, dropped);

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/base/probe.h"
 #include "core/queue/bells.h"
 #include "core/queue/check.h"
 #include "core/queue/convert.h"
@@ -201,6 +202,8 @@ static void publish_reserved(gyre_queue *queue, uint64_t count)
         gyre_publish_all(gyre_slots_of(&queue->ring), index, end, queue->ring.request_size, false);
     __atomic_store_n(&queue->producer.sent, end, __ATOMIC_RELEASE);
     gyre_producer_note_depth(queue, end);
+    if (index != end)
+        GYRE_PROBE3(sent, gyre_queue_name(queue), index, end - index);
     queue->producer.reserved = 0;
     gyre_barred_set(queue, GYRE_BARRED_RESERVING, false);
 }

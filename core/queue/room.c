@@ -8,6 +8,7 @@
 #include "core/queue/room.h"
 
 #include "core/base/error.h"
+#include "core/base/probe.h"
 #include "core/queue/bells.h"
 #include "core/queue/consumer.h"
 #include "core/queue/label.h"
@@ -108,6 +109,7 @@ static gyre_status tell_full(gyre_queue *queue, uint64_t bytes, gyre_status stat
 {
     char label[GYRE_LABEL_SIZE];
     __atomic_fetch_add(&queue->producer.rejected, 1, __ATOMIC_RELAXED);
+    GYRE_PROBE2(refused, gyre_queue_name(queue), queue->ring.capacity);
     if (status == GYRE_AGAIN && queue->ways.many_threads)
         gyre_storm_turned_away(queue);
     if (gyre_is_reserving(queue))

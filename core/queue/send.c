@@ -6,6 +6,7 @@
  * Locks: producer.lock for the copy alone; never across a wait.
  */
 #include "core/base/error.h"
+#include "core/base/probe.h"
 #include "core/queue/admit.h"
 #include "core/queue/bells.h"
 #include "core/queue/check.h"
@@ -42,8 +43,10 @@ __attribute__((noinline)) static gyre_status send_in_line(gyre_queue *queue, str
         status = is_closed ? gyre_queue_tell_closed(queue)
                            : gyre_queue_make_room(queue, &sender, bytes, deadline_ns);
     }
-    if (sent->count)
+    if (sent->count) {
         gyre_queue_ring_doorbell(queue, sent->count);
+        GYRE_PROBE3(sent, gyre_queue_name(queue), sent->first, sent->count);
+    }
     gyre_senders_leave(queue, &sender);
     gyre_queue_leave(queue, inside);
     return status;
@@ -63,6 +66,7 @@ GYRE_INLINE gyre_status send_some(gyre_queue *queue, struct gyre_outgoing reques
     if (__builtin_expect(granted == 0, 0))
         return send_in_line(queue, requests, sent, deadline_ns, tails);
     gyre_queue_ring_doorbell(queue, granted);
+    GYRE_PROBE3(sent, gyre_queue_name(queue), sent->first, granted);
     sent->count = granted;
     return GYRE_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/info_give.h"
+#include "core/base/probe.h"
 #include "core/base/text.h"
 #include "core/queue/convert.h"
 #include "core/queue/label.h"
@@ -85,6 +86,7 @@ static void read_completion(const gyre_queue *queue, uint64_t index, uint32_t in
         completion->failure_code = failure.code;
         if (failure.code == GYRE_FAILURE_TYPE)
             completion_name_type(queue, index, completion);
+        GYRE_PROBE3(failed, gyre_queue_name(queue), completion->index, failure.code);
     }
 }
 

@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/base/probe.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
 #include "core/kernel/handles.h"
@@ -142,6 +143,7 @@ static gyre_status recover_once(struct gyre_recovery *recovery)
     gyre_dispatch_reason(device->dispatch, reason, sizeof reason);
     gyre_runtime_log(device->runtime, GYRE_LOG_WARNING, "the worker process of backend '%s' died: %s",
                      device->candidate->name, reason);
+    GYRE_PROBE2(worker_lost, device->candidate->name, reason);
     suspend_all(recovery, reason);
     gyre_suspects_investigate(recovery, reason);
     if (!await_turn(device)) {
@@ -150,6 +152,7 @@ static gyre_status recover_once(struct gyre_recovery *recovery)
     }
     gyre_status status = gyre_dispatch_revive(device->dispatch);
     if (status == GYRE_OK) {
+        GYRE_PROBE1(worker_back, device->candidate->name);
         gyre_handles_relocate(device->runtime, device->dispatch);
         status = device->careful ? gyre_recovery_step_by_step(recovery) : resume_all(recovery);
     } else {

@@ -7,6 +7,7 @@
 #include "core/ring/layout.h"
 
 #include "core/ring/bytes.h"
+#include "core/ring/told_times.h"
 
 /* The bytes from slot to slot. A slot of a bridged direction (messages stored back to back) is one cache line: it holds a
  * message that fits, or says where the message lies. */
@@ -29,6 +30,16 @@ static void count_express_lines(const struct gyre_queue_options *options, gyre_q
         slots->express_requests = (gyre_u8)GYRE_EXPRESS_LINES(options->request_size);
     if (options->express_replies)
         slots->express_replies = (gyre_u8)GYRE_EXPRESS_LINES(options->reply_size);
+}
+
+bool gyre_layout_tells_times(const struct gyre_queue_options *options)
+{
+    return options->timed && options->times_told;
+}
+
+uint64_t gyre_layout_told_times(const gyre_queue_shape *shape)
+{
+    return shape->region_size - gyre_whole_lines(sizeof(struct gyre_told_times));
 }
 
 /* Sets the places of slots, headers and seals in the region; returns the region's size. */
@@ -58,6 +69,8 @@ static uint64_t lay_out(const struct gyre_queue_options *options, gyre_queue_slo
         slots->sealed = 1;
         region_carve(&end, 2 * GYRE_SEALS_ROUND(capacity) * sizeof(gyre_u32));
     }
+    if (gyre_layout_tells_times(options)) /* last, where gyre_layout_told_times finds them */
+        region_carve(&end, sizeof(struct gyre_told_times));
     return end;
 }
 

@@ -15,6 +15,11 @@
 void gyre_queue_lay_out(const struct gyre_queue_options *options, gyre_queue_shape *shape,
                         gyre_queue_slots *slots);
 
+/** Whether the region ends with the times that a client tells (told_times.h); they lie where gyre_layout_told_times says then. */
+bool gyre_layout_tells_times(const struct gyre_queue_options *options);
+/** `shape`: as gyre_queue_lay_out made it, before gyre_bytes_plan appends to it. */
+uint64_t gyre_layout_told_times(const gyre_queue_shape *shape);
+
 /** The memory that gyre_queue_create would take for these options. */
 void gyre_queue_measure(const struct gyre_queue_options *options, struct gyre_queue_cost *cost);
 

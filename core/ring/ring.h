@@ -18,6 +18,7 @@
 #include "gyre/ring_layout.h"
 
 struct gyre_ring_bytes;
+struct gyre_told_times;
 
 /** A ring. Constant once it is made, except for the memory that it points to. */
 struct gyre_ring {
@@ -29,14 +30,15 @@ struct gyre_ring {
     unsigned char *headers; /* slot 0's header; NULL: messages have no headers */
     gyre_u32 *seals;        /* checksums of requests, then of replies (stages/seals.c); NULL: none */
     gyre_express_line *express,
-        *express_replies;              /* lines for requests, for replies (express.h); NULL: none */
-    struct gyre_ring_bytes *bytes;     /* NULL: every message lies in its slot (bytes.h) */
-    uint64_t capacity, mask;           /* `mask` turns an index into its slot's number */
-    uint32_t request_size, reply_size; /* sizes of the largest messages */
-    uint32_t request_least;            /* a request with an empty tail; 0: requests have no tails */
-    int light_sends;                   /* argument of gyre_barrier_light towards the device */
-    uint64_t first_sequence;           /* the first index */
-    const uint64_t *received;          /* atomic; the client frees the slots of indices below */
+        *express_replies;               /* lines for requests, for replies (express.h); NULL: none */
+    struct gyre_told_times *told_times; /* NULL: the client tells no times */
+    struct gyre_ring_bytes *bytes;      /* NULL: every message lies in its slot (bytes.h) */
+    uint64_t capacity, mask;            /* `mask` turns an index into its slot's number */
+    uint32_t request_size, reply_size;  /* sizes of the largest messages */
+    uint32_t request_least;             /* a request with an empty tail; 0: requests have no tails */
+    int light_sends;                    /* argument of gyre_barrier_light towards the device */
+    uint64_t first_sequence;            /* the first index */
+    const uint64_t *received;           /* atomic; the client frees the slots of indices below */
 };
 
 static inline gyre_slot *gyre_request_slot(const struct gyre_ring *ring, uint64_t index)

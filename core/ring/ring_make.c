@@ -58,6 +58,7 @@ gyre_status gyre_ring_create(struct gyre_ring *ring, const struct gyre_queue_opt
         return gyre_error_set(GYRE_EXHAUSTED, "%s: a capacity of %llu slots is more than any machine holds",
                               label, (unsigned long long)options->capacity);
     gyre_queue_lay_out(options, &shape, &slots);
+    const uint64_t told_times = gyre_layout_told_times(&shape);
     gyre_bytes_plan(options, &shape, &bytes);
     gyre_status status = descriptor < 0
                              ? gyre_region_create(label, shape.region_size, &ring->region)
@@ -67,6 +68,8 @@ gyre_status gyre_ring_create(struct gyre_ring *ring, const struct gyre_queue_opt
     if (descriptor < 0)
         region_write(ring->region.address, options, &shape);
     ring_adopt(ring, &slots, options);
+    if (gyre_layout_tells_times(options))
+        ring->told_times = (void *)((unsigned char *)ring->region.address + told_times);
     return bytes.words_offset ? gyre_bytes_create(ring, &bytes) : GYRE_OK;
 }
 

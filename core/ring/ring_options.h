@@ -40,6 +40,7 @@ struct gyre_queue_options {
     bool device_lies;     /* the device is another process, which may complete requests that were not sent */
     bool timed;           /* the kernel was compiled to tell when a handler began and ended */
     uint32_t timed_every; /* so of messages whose index is a multiple of this power of two; 0 is as 1 */
+    bool times_told;      /* the client in another program tells the times of its messages (told_times.h) */
     uint32_t header_size; /* bytes of each request's header; 0: none */
     /* Messages with tails are stored back to back, in rings of `bytes` bytes (0: Gyre chooses). Replies have one such
      * ring for each track; a device with several tracks has one for each block. */

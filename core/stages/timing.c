@@ -18,12 +18,14 @@
 #include "core/base/error.h"
 #include "core/base/info_give.h"
 #include "core/base/lines.h"
+#include "core/queue/foreign.h"
 #include "core/queue/label.h"
 #include "core/queue/line.h"
 #include "core/queue/stage.h"
 #include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
 #include "core/stages/order.h"
+#include "core/stages/told.h"
 #include "gyre/waiting.h"
 
 #define WINDOW_NS     UINT64_C(20000000) /* age at which bounds are made anew; clocks drift by some 10 ppm */
@@ -50,7 +52,10 @@ struct gyre_queue_timing {
     uint64_t window_ns; /* when `now` began */
     uint64_t timed;
     gyre_trace_point traced; /* `record` is the queue's */
+    /* Of a lent queue in its server: what the client tells, which is taken whenever somebody asks for the times. */
     gyre_observe_histogram times[GYRE_OBSERVE_TIMES];
+    struct gyre_told_times
+        *told; /* constant; in the client: where to tell the times; NULL: nobody wants them */
 };
 
 static const struct bounds unbounded = {INT64_MIN, INT64_MAX};
@@ -123,8 +128,11 @@ static uint64_t time_within(uint64_t value, uint64_t least, uint64_t most)
 
 static void count_time(struct gyre_queue_timing *timing, enum gyre_observe_time time, uint64_t ns)
 {
-    timing->times[time].buckets[gyre_observe_bucket(ns)]++;
+    const uint32_t bucket = gyre_observe_bucket(ns);
+    timing->times[time].buckets[bucket]++;
     timing->times[time].sum_ns += ns;
+    if (timing->told)
+        gyre_told_store(timing->told, &timing->times[time], bucket);
 }
 
 static void stamps_translate(struct gyre_queue_timing *timing, struct entry *entry)
@@ -227,10 +235,22 @@ static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
 
 /* ---- telling ---- */
 
+/* Takes the times that the client of a lent queue tells, once: under the lock. */
+static void take_told(const gyre_queue *queue, struct gyre_queue_timing *timing)
+{
+    if (!timing->told || !gyre_foreign_of(queue)->lent)
+        return;
+    gyre_told_take(timing->told, timing->times);
+    timing->timed = 0;
+    for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
+        timing->timed += timing->times[GYRE_OBSERVE_ROUND_TRIP].buckets[i];
+}
+
 static void timing_count(const gyre_queue *queue, gyre_queue_stats *stats)
 {
     struct gyre_queue_timing *timing = timing_of(queue);
     pthread_mutex_lock(&timing->lock);
+    take_told(queue, timing);
     stats->timed = timing->timed;
     stats->waited_ns = timing->times[GYRE_OBSERVE_WAITED].sum_ns;
     stats->handled_ns = timing->times[GYRE_OBSERVE_HANDLED].sum_ns;
@@ -261,6 +281,7 @@ bool gyre_timing_histograms(const gyre_queue *queue, gyre_observe_histogram out[
     if (!timing)
         return false;
     pthread_mutex_lock(&timing->lock);
+    take_told(queue, timing);
     for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++) {
         const uint32_t record = out[time].record;
         out[time] = timing->times[time];
@@ -349,6 +370,9 @@ gyre_status gyre_timing_create(gyre_queue *queue, uint32_t every)
     timing->every = every ? every : 1;
     timing->entries = entries;
     timing->now = timing->before = unbounded;
+    timing->told = ring->told_times;
+    for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
+        timing->times[time].time = time;
     gyre_stage_add(queue, &stage, timing);
     return GYRE_OK;
 }

@@ -48,7 +48,7 @@ static void draw_up_to(size_t most_bytes)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    ck_assert(trace_write_json(&set, out, most_bytes, &told));
+    ck_assert(trace_write(&set, &trace_json, out, most_bytes, &told));
     fclose(out);
     json_t *document = json_loads(text, 0, NULL);
     ck_assert_msg(document != NULL, "%s", text);

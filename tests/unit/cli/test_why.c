@@ -262,10 +262,10 @@ START_TEST(histograms_are_told_to_prometheus)
     times.buckets[gyre_observe_bucket(1023)] = 2;
     times.buckets[gyre_observe_bucket(1024)] = 4;
     times.buckets[GYRE_OBSERVE_BUCKETS - 1] = 8;
-    gyre_observation_histogram(observation, &times);
+    gyre_observation_histogram(observation, &times, false);
     times = (gyre_observe_histogram){.record = kernel, .time = GYRE_OBSERVE_HANDLED, .sum_ns = 4096};
     times.buckets[gyre_observe_bucket(4096)] = 5;
-    gyre_observation_histogram(observation, &times);
+    gyre_observation_histogram(observation, &times, false);
     look();
     size_t size;
     free(told);
