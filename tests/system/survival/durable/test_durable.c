@@ -349,14 +349,16 @@ static void full_disk(void)
     }
     require(gyre_error_text() && strstr(gyre_error_text(), "waits for its journal"));
     require(gyre_await(queue, sent - 1, GYRE_DURABLE, gyre_in_ms(100)) == GYRE_TIMEOUT);
-    require(log_lines_with("cannot be written") == 1);
+    const size_t waits =
+        log_lines_with("cannot be written"); /* more than one if a new file had room for some more */
+    require(waits > 0 && log_lines_with("is written again") == waits - 1);
     require(setrlimit(RLIMIT_FSIZE, &before) == 0);
     for (uint64_t i = 0; i < 500; i++) { /* and it goes on as soon as there is room */
         send_right(queue, sent++, CRASH_NOT);
         receive_right(queue, received++);
     }
     must(gyre_await(queue, sent - 1, GYRE_DURABLE, soon()));
-    require(log_lines_with("is written again") == 1);
+    require(log_lines_with("is written again") == waits);
     ledger->sent = ledger->durable = ledger->received = sent;
     kill(getpid(), SIGKILL);
 }
