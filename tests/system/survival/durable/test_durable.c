@@ -349,7 +349,7 @@ static void full_disk(void)
     }
     require(gyre_error_text() && strstr(gyre_error_text(), "waits for its journal"));
     require(gyre_await(queue, sent - 1, GYRE_DURABLE, gyre_in_ms(100)) == GYRE_TIMEOUT);
-    const unsigned waits =
+    const size_t waits =
         log_lines_with("cannot be written"); /* more than one if a new file had room for some more */
     require(waits > 0 && log_lines_with("is written again") == waits - 1);
     require(setrlimit(RLIMIT_FSIZE, &before) == 0);
