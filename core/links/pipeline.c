@@ -19,6 +19,7 @@
 #include "core/links/pipeline_make.h"
 #include "core/observation/observation.h"
 #include "core/links/subscriber.h"
+#include "core/links/work_pool.h"
 #include "core/queue/end.h"
 #include "core/queue/progress.h"
 #include "core/types/types.h"
@@ -357,6 +358,9 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
     snprintf(told->type, sizeof told->type, "%s", link->sends.type->name);
     snprintf(told->topic, sizeof told->topic, "%s", link->is_outlet ? "" : link->topic);
     snprintf(told->key, sizeof told->key, "%s", link->key.path);
+    snprintf(told->pool, sizeof told->pool, "%s", link->pool);
+    told->order = (uint32_t)link->order;
+    told->takers = link->pool[0] ? gyre_work_pool_takers(pipeline, link) : 0;
     told->slow = (uint32_t)link->slow;
     told->most = link->sends.most;
     told->rings = from->movers;
@@ -373,6 +377,7 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
         told->sent = counts.sent;
         told->waiting = counts.waiting;
         told->missed = counts.missed;
+        told->stolen = counts.stolen;
         told->is_cut = counts.is_cut;
         told->room = counts.room;
         told->section = counts.section;

@@ -465,7 +465,8 @@ START_TEST(an_unknown_section_warns_once)
         only_warning(sandbox_config()),
         sandbox_text(
             "$/etc/gyre.ini:1: unknown section [zebras], ignored; expected [gyre], "
-            "[observe], [backend.NAME], [kernel.NAME], [queue.NAME], [pipeline.NAME], [link.NAME] or [topic.NAME]"));
+            "[observe], [backend.NAME], [kernel.NAME], [queue.NAME], [pipeline.NAME], [link.NAME], [topic.NAME] "
+            "or [pool.NAME]"));
 }
 END_TEST
 

@@ -79,7 +79,7 @@ refuses 1 "there is no key 'bakend' in [gyre]; did you mean 'backend'?"
 run config queue.a.xyzzy
 refuses 1 "there is no key 'xyzzy' in [queue.a]; 'gyre config queue.a' lists them"
 run config gyer.backend
-refuses 1 "'gyer.backend' is in no section that exists; expected gyre, observe, backend.NAME, kernel.NAME, queue.NAME, pipeline.NAME, link.NAME or topic.NAME"
+refuses 1 "'gyer.backend' is in no section that exists; expected gyre, observe, backend.NAME, kernel.NAME, queue.NAME, pipeline.NAME, link.NAME, topic.NAME or pool.NAME"
 run config queue.
 refuses 1 "'queue.' names no section; expected a name behind the dot"
 
