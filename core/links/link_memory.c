@@ -600,6 +600,7 @@ static gyre_status count_taken(read_store *read, const gyre_pipeline *pipeline, 
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
     const gyre_status status = read(pipeline->device, store_of(pipeline, link), link->windows,
                                     (uint64_t *)(void *)windows, count * sizeof *windows);
+    counts->takers = gyre_work_pool_takers(pipeline, link);
     counts->sent = counts->stolen = 0;
     for (uint64_t i = 0; i < count; i++) {
         counts->sent += windows[i].taken;

@@ -19,7 +19,6 @@
 #include "core/links/pipeline_make.h"
 #include "core/observation/observation.h"
 #include "core/links/subscriber.h"
-#include "core/links/work_pool.h"
 #include "core/queue/end.h"
 #include "core/queue/progress.h"
 #include "core/types/types.h"
@@ -360,7 +359,6 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
     snprintf(told->key, sizeof told->key, "%s", link->key.path);
     snprintf(told->pool, sizeof told->pool, "%s", link->pool);
     told->order = (uint32_t)link->order;
-    told->takers = link->pool[0] ? gyre_work_pool_takers(pipeline, link) : 0;
     told->slow = (uint32_t)link->slow;
     told->most = link->sends.most;
     told->rings = from->movers;
@@ -378,6 +376,7 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
         told->waiting = counts.waiting;
         told->missed = counts.missed;
         told->stolen = counts.stolen;
+        told->takers = counts.takers;
         told->is_cut = counts.is_cut;
         told->room = counts.room;
         told->section = counts.section;

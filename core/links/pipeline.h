@@ -194,6 +194,7 @@ struct gyre_link_counts {
     uint64_t room, section, held;
     uint64_t address; /* of its first ring, as the device sees it */
     uint64_t sent, waiting, missed, stolen;
+    uint32_t takers; /* of a pool: blocks of all members */
     bool is_cut;
 };
 /** How many flows are under way; 0 without a window. */

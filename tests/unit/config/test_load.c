@@ -410,7 +410,7 @@ START_TEST(values_come_in_a_stable_order)
     const char *expected[] = {
         "gyre",          "backend.default", "backend.cpu", "kernel.default",   "kernel.k",
         "queue.default", "queue.a",         "queue.z",     "pipeline.default", "link.default",
-        "topic.default", "observe",         "cluster"};
+        "topic.default", "pool.default",    "observe",     "cluster"};
     size_t at = 0;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         const char *dot = strchr(expected[i], '.'), *name = dot ? dot + 1 : "";

@@ -95,7 +95,7 @@ prints "link.words.capacity "
 run config --config "$folder/words.ini" --set link.words.to=
 refuses 4 "command line: [link.words] has no to; expected a kernel, host, or nowhere"
 run config --config "$folder/words.ini" --set link.more.from=split.words --set link.more.to=sort
-refuses 4 "$folder/words.ini:5: link 'words': port split.words has a link already, 'more' (command line); a port leads to one kernel, or to one topic with several"
+refuses 4 "$folder/words.ini:5: link 'words': port split.words has a link already, 'more' (command line); a port leads to one kernel, or to one topic or pool with several"
 
 # JSON
 run config --json gyre.strict queue.any.capacity
