@@ -180,7 +180,7 @@ static void jobs_of_a_tight_pool_are_done(struct conformance *test)
 {
     gyre_pipeline *pipeline = open_workers(test, 1, true);
     require(link_of(pipeline, 0).capacity == 16);
-    stream_jobs(pipeline, 0, 3000);
+    stream_jobs(pipeline, 0, 1000);
     must(gyre_pipeline_close(pipeline, soon()));
 }
 
@@ -444,7 +444,7 @@ static void run_twins(struct conformance *test, uint64_t seed)
 
 static void graphs_with_pools_end_each_flow_as_foreseen(struct conformance *test)
 {
-    graph_for_seeds(test, 5, run_twins);
+    graph_for_seeds(test, 3, run_twins);
 }
 
 /* ---- refusals ---- */

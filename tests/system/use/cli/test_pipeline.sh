@@ -193,8 +193,7 @@ wrong_pool "from = 'place' in [pool.boards] names no port; expected KERNEL.PORT"
 wrong_pool "link 'boards': kernel 'place' is a member twice" pool.boards.members=place,place
 wrong_pool "link 'boards': there is no kernel 'plac': launch it before, or name its file in [kernel.plac]; did you mean 'place'?" pool.boards.members=place,plac
 run links queens --config "$queens" --set pool.boards.order=depth
-exits 4
-says "expected newest or oldest, found 'depth'"
+refuses 4 "command line: order = 'depth' in [pool.boards] is no choice; expected one of newest, oldest"
 
 # ---- asks ----
 
