@@ -183,10 +183,11 @@ static int show_operand(const struct listing *listing, const char *operand)
         return CLI_OK;
     }
     if (kind < 0)
-        return cli_error(CLI_FAILED,
-                         "'%s' is in no section that exists; expected gyre, observe, "
-                         "backend.NAME, kernel.NAME, queue.NAME, pipeline.NAME, link.NAME or topic.NAME",
-                         operand);
+        return cli_error(
+            CLI_FAILED,
+            "'%s' is in no section that exists; expected gyre, observe, "
+            "backend.NAME, kernel.NAME, queue.NAME, pipeline.NAME, link.NAME, topic.NAME or pool.NAME",
+            operand);
     if (gyre_section_kind_is_single((enum gyre_section_kind)kind))
         return show_key(listing, (enum gyre_section_kind)kind, "",
                         gyre_section_kind_word((enum gyre_section_kind)kind), operand + length + 1);

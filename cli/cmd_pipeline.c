@@ -21,7 +21,8 @@ static const char HELP[] =
     "messages pass them. A kernel's line has its form, blocks, lanes and backend. A line below it has one of its ports,\n"
     "the kernel that the link leads to, the type of the messages, how many of them one call may emit, the link's rings\n"
     "(one for each block of the sender), how many messages each ring holds, and the memory of all of them. A port that\n"
-    "leads to a topic has a line for each subscriber, with what happens while that is slow. A port that asks says for what;\n"
+    "leads to a topic has a line for each subscriber, with what happens while that is slow; one that leads to a pool has a line\n"
+    "for each member, with which message goes first, and how many blocks take them. A port that asks says for what;\n"
     "the kernel that it asks has a line for the way back, with the name of that port.\n"
     "'by FIELD': the value of that field decides which block of the kernel gets a message.\n"
     "\n"
@@ -52,7 +53,7 @@ struct listing {
         const char *const *names; /* of all sections of a kind */
         bool *used;               /* of each of them: a pipeline has it */
         size_t count;
-    } links, topics;
+    } links, topics, pools;
 };
 
 static void mark_name(const struct sections *sections, const char *name)
@@ -64,10 +65,13 @@ static void mark_name(const struct sections *sections, const char *name)
 static void mark_links(const struct listing *listing, const gyre_pipeline_desc *desc)
 {
     for (size_t n = 0; n < desc->link_count; n++)
-        mark_name(desc->links[n].topic ? &listing->topics : &listing->links, desc->links[n].name);
+        mark_name(desc->links[n].topic  ? &listing->topics
+                  : desc->links[n].pool ? &listing->pools
+                                        : &listing->links,
+                  desc->links[n].name);
 }
 
-/* Warns about links and topics that no pipeline has: most likely a name is mistyped, there or in a link before. */
+/* Warns about links, topics and pools that no pipeline has: most likely a name is mistyped, there or in a link before. */
 static void warn_of_unused(const struct gyre_config *config, enum gyre_section_kind kind,
                            const struct sections *sections)
 {
@@ -130,6 +134,7 @@ static int list_pipelines(const struct gyre_config *config, const struct listing
         return code;
     warn_of_unused(config, GYRE_SECTION_LINK, &listing->links);
     warn_of_unused(config, GYRE_SECTION_TOPIC, &listing->topics);
+    warn_of_unused(config, GYRE_SECTION_POOL, &listing->pools);
     return code;
 }
 
@@ -145,10 +150,12 @@ static int run_list(const cli_context *cli)
                               .json = cli->json ? json_array() : NULL};
     find_sections(config, GYRE_SECTION_LINK, &listing.links);
     find_sections(config, GYRE_SECTION_TOPIC, &listing.topics);
+    find_sections(config, GYRE_SECTION_POOL, &listing.pools);
     code = list_pipelines(config, &listing);
     const int printed = cli->json ? cli_print_json(listing.json) : cli_table_print(listing.table);
     free(listing.links.used);
     free(listing.topics.used);
+    free(listing.pools.used);
     gyre_config_destroy(config);
     return code == CLI_OK ? printed : code;
 }

@@ -49,6 +49,11 @@ static const char *slow_word(const gyre_link_info *link)
     return link->topic[0] && link->slow <= GYRE_SLOW_TAP ? words[link->slow] : "";
 }
 
+static const char *order_word(const gyre_link_info *link)
+{
+    return !link->pool[0] ? "" : link->order == GYRE_POOL_OLDEST_FIRST ? "oldest" : "newest";
+}
+
 /* ---- the picture ---- */
 
 struct widths {
@@ -95,6 +100,9 @@ static void print_link(const gyre_link_info *link, const struct widths *widths)
            pipeline_size_words(link->bytes, size, sizeof size));
     if (link->topic[0])
         printf(", topic %s: %s", link->topic, slow_word(link));
+    if (link->pool[0])
+        printf(", pool %s: %s first, %" PRIu32 " block%s", link->pool, order_word(link), link->takers,
+               gyre_text_plural(link->takers));
     if (link->talk == GYRE_TALK_ASKS)
         printf(", asks for %s", link->answer);
     if (link->talk == GYRE_TALK_ANSWERS)
@@ -164,6 +172,14 @@ static void add_topic(json_t *object, const gyre_link_info *link)
     json_object_set_new(object, "cut", json_boolean(link->is_cut));
 }
 
+static void add_pool(json_t *object, const gyre_link_info *link)
+{
+    json_object_set_new(object, "pool", cli_json_text(link->pool));
+    json_object_set_new(object, "order", cli_json_text(order_word(link)));
+    json_object_set_new(object, "takers", json_integer((json_int_t)link->takers));
+    json_object_set_new(object, "stolen", json_integer((json_int_t)link->stolen));
+}
+
 static json_t *json_of_links(const pipeline_view *view)
 {
     json_t *links = json_array();
@@ -178,6 +194,8 @@ static json_t *json_of_links(const pipeline_view *view)
             "sent", (json_int_t)link->sent, "waiting", (json_int_t)link->waiting);
         if (link->topic[0])
             add_topic(object, link);
+        if (link->pool[0])
+            add_pool(object, link);
         if (link->talk == GYRE_TALK_ASKS)
             json_object_set_new(object, "asks_for", cli_json_text(link->answer));
         if (link->talk == GYRE_TALK_ANSWERS)
@@ -289,6 +307,9 @@ static void write_link(const pipeline_view *view, size_t number, FILE *out)
     if (link->topic[0])
         snprintf(words, sizeof words, "%s x %" PRIu64 ", topic %s: %s", link->type, link->capacity,
                  link->topic, slow_word(link));
+    else if (link->pool[0])
+        snprintf(words, sizeof words, "%s x %" PRIu64 ", pool %s: %s first", link->type, link->capacity,
+                 link->pool, order_word(link));
     else
         snprintf(words, sizeof words, "%s x %" PRIu64, link->type, link->capacity);
     write_label(link->port, words, out);
@@ -309,32 +330,62 @@ int pipeline_write_dot(const pipeline_view *view, FILE *out)
 
 /* ---- the table of links ---- */
 
-static void add_link(cli_table *table, const gyre_link_info *link, bool topics)
+/* The columns that a view has besides those of every view. */
+struct columns {
+    bool topics, pools;
+};
+
+enum { COLUMNS_MOST = 14 };
+
+static void add_link(cli_table *table, const gyre_link_info *link, struct columns columns)
 {
     char most[SIZE_SIZE], rings[SIZE_SIZE], capacity[SIZE_SIZE], bytes[SIZE_SIZE], missed[SIZE_SIZE];
+    char stolen[SIZE_SIZE];
     snprintf(most, sizeof most, "%" PRIu32, link->most);
     snprintf(rings, sizeof rings, "%" PRIu32, link->rings);
     snprintf(capacity, sizeof capacity, "%" PRIu64, link->capacity);
     snprintf(bytes, sizeof bytes, "%" PRIu64, link->bytes);
     snprintf(missed, sizeof missed, "%" PRIu64, link->missed);
-    const char *plain[] = {link->name, link->from, link->port, link->type, most,
-                           link->to,   rings,      capacity,   bytes};
-    const char *cells[] = {link->name, link->from, link->port, link->type,      most,  link->to,
-                           rings,      capacity,   bytes,      slow_word(link), missed};
-    cli_table_add(table, topics ? cells : plain);
+    snprintf(stolen, sizeof stolen, "%" PRIu64, link->stolen);
+    const char *cells[COLUMNS_MOST] = {link->name, link->from, link->port, link->type, most,
+                                       link->to,   rings,      capacity,   bytes};
+    size_t count = 9;
+    if (columns.topics) {
+        cells[count++] = slow_word(link);
+        cells[count++] = missed;
+    }
+    if (columns.pools) {
+        cells[count++] = order_word(link);
+        cells[count++] = stolen;
+    }
+    cli_table_add(table, cells);
+}
+
+static cli_table *create_table(struct columns columns)
+{
+    const char *headers[COLUMNS_MOST] = {"LINK", "FROM",   "PORT",      "TYPE",  ">MOST",
+                                         "TO",   ">RINGS", ">CAPACITY", ">BYTES"};
+    size_t count = 9;
+    if (columns.topics) {
+        headers[count++] = "SLOW";
+        headers[count++] = ">MISSED";
+    }
+    if (columns.pools) {
+        headers[count++] = "ORDER";
+        headers[count++] = ">STOLEN";
+    }
+    return cli_table_create(headers);
 }
 
 int pipeline_print_links(const pipeline_view *view)
 {
-    static const char *const plain[] = {"LINK", "FROM",   "PORT",      "TYPE",   ">MOST",
-                                        "TO",   ">RINGS", ">CAPACITY", ">BYTES", NULL};
-    static const char *const headers[] = {"LINK",   "FROM",      "PORT",   "TYPE", ">MOST",   "TO",
-                                          ">RINGS", ">CAPACITY", ">BYTES", "SLOW", ">MISSED", NULL};
-    bool topics = false;
+    struct columns columns = {false, false};
+    for (size_t i = 0; i < view->link_count; i++) {
+        columns.topics |= view->links[i].topic[0] != '\0';
+        columns.pools |= view->links[i].pool[0] != '\0';
+    }
+    cli_table *table = create_table(columns);
     for (size_t i = 0; i < view->link_count; i++)
-        topics |= view->links[i].topic[0] != '\0';
-    cli_table *table = cli_table_create(topics ? headers : plain);
-    for (size_t i = 0; i < view->link_count; i++)
-        add_link(table, &view->links[i], topics);
+        add_link(table, &view->links[i], columns);
     return cli_table_print(table);
 }

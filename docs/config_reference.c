@@ -138,6 +138,8 @@ static const char *heading(enum gyre_section_kind kind, const char *backend)
         [GYRE_SECTION_TOPIC] =
             ("## [topic.NAME]\n\nA link with several targets, each of which gets every message: "
              "[pipelines.md](pipelines.md#topics).\n"),
+        [GYRE_SECTION_POOL] = ("## [pool.NAME]\n\nA link with several targets, one of which takes a message: "
+                               "[pipelines.md](pipelines.md#pools).\n"),
     };
     static char own[128];
     if (!backend)

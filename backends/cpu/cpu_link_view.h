@@ -10,7 +10,7 @@
 #include "gyre/link_layout.h"
 
 struct cpu_seat;
-/** A subscriber of a topic that the kernel sends to. */
+/** A subscriber of a topic that the kernel sends to, or a member of a pool. */
 struct cpu_branch {
     const gyre_link_branch *branch;
     gyre_link_ring *ring; /* the worker's own */
@@ -62,6 +62,8 @@ struct cpu_links {
     uint32_t turns;        /* turns that found messages in links */
     struct cpu_seat *seat; /* the worker's own (cpu_seat.h); NULL: it is paused, or in no pipeline */
     struct cpu_seat *targets[GYRE_PORTS_MAX]; /* of the port's target, its first block's; NULL: not known */
+    bool pools;                               /* the kernel is a member of a pool */
+    uint32_t begin;    /* of such a kernel: the inlet that is served first, another one each turn */
     bool fed_by_links; /* and not by queues: where the last messages of the worker's own thread came from */
     uint32_t runs;     /* that were or were not measured */
     uint32_t cost_ns;  /* of a message, as measured of late */

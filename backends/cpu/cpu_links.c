@@ -17,6 +17,7 @@
 #include "cpu_link_ring.h"
 #include "cpu_ports.h"
 #include "cpu_seat.h"
+#include "cpu_jobs.h"
 #include "cpu_trace.h"
 /* as cpu_worker.c: for queues of a kernel with ports that enter no pipeline */
 #define GYRE_TIMED  1
@@ -226,6 +227,11 @@ bool cpu_links_have_messages(const struct cpu_worker *worker)
                 return true;
             continue;
         }
+        if (ring->pool) {
+            if (cpu_jobs_are_there(ring))
+                return true;
+            continue;
+        }
         if (window->next != window->end || is_filled(ring, __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED)))
             return true;
     }
@@ -264,7 +270,7 @@ static void give_back(const struct cpu_worker *worker, gyre_link_ring *ring, gyr
         const gyre_u64 border = (first | (section - 1)) + 1;
         const gyre_u64 stop = border < end ? border : end;
         gyre_u64 *fetched = &ring->fetched[section_of(ring, first)];
-        if (worker->resident->blocks == 1) /* pairs with the acquire in find_tail */
+        if (worker->resident->blocks == 1 && !ring->pool) /* pairs with the acquire in find_tail */
             __atomic_store_n(fetched, *fetched + (stop - first), __ATOMIC_RELEASE);
         else
             __atomic_fetch_add(fetched, stop - first, __ATOMIC_RELEASE);
@@ -374,9 +380,39 @@ static gyre_u64 handle_messages(struct cpu_worker *worker, gyre_link_ring *ring,
     return handled;
 }
 
+/*
+ * Handles messages of a ring of a pool, each of which is taken when the one before was handled. What the worker emitted itself goes
+ * first. As handle_messages.
+ */
+static gyre_u64 handle_jobs(struct cpu_worker *worker, gyre_link_ring *ring, gyre_link_window *window,
+                            gyre_u64 command, gyre_u64 *failed)
+{
+    const bool own = cpu_jobs_are_own(worker, ring);
+    struct cpu_job job;
+    gyre_u64 handled = 0;
+    while (handled < RUN_MAX && (own || !cpu_jobs_of_own_wait(worker)) && cpu_ports_have_room(worker) &&
+           cpu_job_take(worker, ring, window, &job)) {
+        cpu_ports_make_room(worker); /* there is room, also in the ring, which has a message less at most */
+        if (__builtin_expect(worker->traced.ring != NULL, 0))
+            cpu_trace_arrival(worker, ring, job.index);
+        *failed += cpu_flow_handle(worker, job.origin, NULL, job.request, job.length);
+        if (job.in_ring)
+            give_back(worker, ring, job.index, job.index + 1);
+        handled++;
+        ring_early(worker);
+        *failed += handle_again(worker, command);
+        if (worker->links.kept.waits || is_interrupted(worker, command) ||
+            __atomic_load_n(&ring->starved, __ATOMIC_RELAXED))
+            break;
+    }
+    return handled;
+}
+
 /* Whether there may be something to handle. Room first: a block without room leaves the messages to others. */
 static bool take_messages(const struct cpu_worker *worker, gyre_link_ring *ring, gyre_link_window *window)
 {
+    if (ring->pool)
+        return cpu_jobs_are_there(ring);
     if (cpu_link_has_keys(ring))
         return cpu_link_key_can_go_on(ring, window);
     return window->next != window->end || (cpu_ports_have_room(worker) && claim_run(worker, ring, window));
@@ -391,7 +427,8 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
         return 0;
     cpu_trace_look(worker);
     __atomic_store_n(&worker->line->working, worker->line->heartbeat + 1, __ATOMIC_RELAXED);
-    const gyre_u64 handled = handle_messages(worker, ring, window, command, &failed);
+    const gyre_u64 handled = ring->pool ? handle_jobs(worker, ring, window, command, &failed)
+                                        : handle_messages(worker, ring, window, command, &failed);
     __atomic_store_n(&worker->line->working, 0, __ATOMIC_RELAXED);
     cpu_flow_forget(worker);
     if (!handled)
@@ -402,15 +439,39 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
     return handled;
 }
 
+/* Where a member of a pool begins: each time, and each block, at another ring, so that thieves do not all meet at one. */
+static uint32_t first_inlet(struct cpu_worker *worker)
+{
+    if (!worker->links.pools)
+        return 0;
+    return (worker->block + worker->links.begin++) % worker->links.table->inlet_count;
+}
+
+/* Serves the rings of pools that the worker emits into itself. */
+static uint64_t serve_own(struct cpu_worker *worker, uint64_t command)
+{
+    const gyre_link_table *table = worker->links.table;
+    uint64_t handled = 0;
+    for (uint32_t i = 0; i < table->inlet_count && worker->links.pools && !worker->links.kept.waits; i++) {
+        const gyre_link_ring *ring = at(inlets_of(table)[i].ring);
+        if (ring->pool & GYRE_POOL_OWN && cpu_jobs_are_own(worker, ring))
+            handled += serve_inlet(worker, &inlets_of(table)[i], command);
+    }
+    return handled;
+}
+
 uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command)
 {
     const gyre_link_table *table = worker->links.table;
     const uint64_t began_ns = begin_cost(worker);
     uint64_t handled = serve_kept(worker, command);
+    handled += serve_own(worker, command);
+    uint32_t inlet = table->inlet_count ? first_inlet(worker) : 0;
     for (uint32_t i = 0; i < table->inlet_count && !worker->links.kept.waits; i++) {
         if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command)
             break;
-        handled += serve_inlet(worker, &inlets_of(table)[i], command);
+        handled += serve_inlet(worker, &inlets_of(table)[inlet], command);
+        inlet = inlet + 1 == table->inlet_count ? 0 : inlet + 1;
     }
     end_cost(worker, began_ns, handled);
     return handled;

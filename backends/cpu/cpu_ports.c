@@ -7,6 +7,7 @@
 
 #include "cpu_link_ring.h"
 #include "cpu_seat.h"
+#include "cpu_jobs.h"
 #include "cpu_trace.h"
 
 /* ---- room ---- */
@@ -130,7 +131,7 @@ void cpu_port_open(struct cpu_worker *worker, uint32_t number)
         open_answers(worker, number);
 }
 
-/* Adds the subscribers of the topic that a port leads to. */
+/* Adds the subscribers of the topic, or the members of the pool, that a port leads to. */
 static void open_branches(struct cpu_worker *worker, uint32_t number)
 {
     const gyre_link_port *port = &worker->links.table->ports[number];
@@ -155,6 +156,15 @@ static const gyre_link_entry *find_entry(const gyre_link_table *table, uint32_t 
     return NULL;
 }
 
+/* Whether the kernel is a member of a pool. */
+static bool takes_jobs(const gyre_link_table *table)
+{
+    for (uint32_t i = 0; table && i < table->inlet_count; i++)
+        if (((const gyre_link_ring *)at(inlets_of(table)[i].ring))->pool)
+            return true;
+    return false;
+}
+
 void cpu_ports_read(struct cpu_worker *worker)
 {
     const gyre_control_command *command = &worker->resident->control->command;
@@ -168,9 +178,10 @@ void cpu_ports_read(struct cpu_worker *worker)
         worker->links.port_count = worker->links.table->port_count;
     for (uint32_t i = 0; i < worker->links.port_count; i++) {
         cpu_port_open(worker, i);
-        if (cpu_port_ring(worker, i) && worker->links.table->ports[i].use == GYRE_PORT_TOPIC)
+        if (cpu_port_ring(worker, i) && worker->links.table->ports[i].use >= GYRE_PORT_TOPIC)
             open_branches(worker, i);
     }
+    worker->links.pools = takes_jobs(worker->links.table);
     for (uint32_t i = 0; i < worker->queue_count && i < GYRE_QUEUES_MAX; i++)
         worker->queues[i].entry = find_entry(worker->links.table, i, worker->queues[i].serial);
 }
@@ -307,12 +318,20 @@ static bool is_outside(const struct cpu_branch *branch)
     return branch->branch->slow == GYRE_BRANCH_TAP || branch->branch->is_client;
 }
 
+/* Whether the branch is a member of a pool, where any of them takes a message, and not a subscriber of a topic. */
+static bool is_member(const struct cpu_worker *worker, const struct cpu_branch *branch)
+{
+    return worker->links.table->ports[branch->port].use == GYRE_PORT_POOL;
+}
+
 /* Returns how many messages of the topics the flow has to wait for. */
 static uint32_t count_branches(struct cpu_worker *worker)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < worker->links.branch_count; i++) {
         struct cpu_branch *branch = &worker->links.branches[i];
+        if (is_member(worker, branch))
+            continue;
         branch->accepted = accept(branch, worker->links.ports[branch->port].emitted);
         if (!is_outside(branch))
             count += branch->accepted;
@@ -330,7 +349,7 @@ uint32_t cpu_ports_count(struct cpu_worker *worker, const char **astray)
             continue;
         if (!cpu_port_ring(worker, i))
             *astray = worker->resident->kernel->ports[i].name;
-        else if (table->ports[i].use == GYRE_PORT_LINKED)
+        else if (table->ports[i].use == GYRE_PORT_LINKED || table->ports[i].use == GYRE_PORT_POOL)
             count += emitted;
     }
     return worker->links.branch_count ? count + count_branches(worker) : count;
@@ -443,6 +462,16 @@ static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u6
                           (uint32_t)(end - head));
 }
 
+/* Shows the members of a pool what the call emitted to it. */
+static void publish_jobs(struct cpu_worker *worker, uint32_t number, gyre_u64 origin)
+{
+    publish_in_place(worker, number, origin);
+    cpu_jobs_publish(cpu_port_ring(worker, number), worker->links.ports[number].emitted);
+    for (uint32_t i = 0; i < worker->links.branch_count; i++)
+        if (worker->links.branches[i].port == number)
+            worker->links.sent_branches |= (uint64_t)1 << i;
+}
+
 /* Forgets what the call emitted: nobody fetches it. */
 static void throw_away(gyre_link_ring *ring, uint32_t emitted)
 {
@@ -517,6 +546,8 @@ void cpu_ports_publish(struct cpu_worker *worker, gyre_u64 origin)
             worker->links.sent |= 1u << i;
         } else if (use == GYRE_PORT_TOPIC) {
             publish_topic(worker, i, origin);
+        } else if (use == GYRE_PORT_POOL) {
+            publish_jobs(worker, i, origin);
         } else {
             throw_away(ring, emitted);
         }

@@ -76,7 +76,8 @@ static gyre_status warn_section(struct gyre_settings *settings, const char *sect
         return gyre_settings_warn(
             settings,
             "%s: unknown section [%s], ignored; expected [gyre], [observe], [backend.NAME], "
-            "[kernel.NAME], [queue.NAME], [pipeline.NAME], [link.NAME] or [topic.NAME]",
+            "[kernel.NAME], [queue.NAME], [pipeline.NAME], [link.NAME], [topic.NAME] or "
+            "[pool.NAME]",
             origin, section);
     bool plain = strcmp(near, "gyre") == 0 || strcmp(near, "observe") == 0;
     return gyre_settings_warn(settings, "%s: unknown section [%s], ignored; did you mean [%s%s%s]?", origin,

@@ -19,10 +19,11 @@ enum gyre_section_kind {
     GYRE_SECTION_PIPELINE = 4,
     GYRE_SECTION_LINK = 5,
     GYRE_SECTION_TOPIC = 6,
-    GYRE_SECTION_OBSERVE = 7,
-    GYRE_SECTION_CLUSTER = 8
+    GYRE_SECTION_POOL = 7,
+    GYRE_SECTION_OBSERVE = 8,
+    GYRE_SECTION_CLUSTER = 9
 };
-enum { GYRE_SECTION_KINDS = 9 };
+enum { GYRE_SECTION_KINDS = 10 };
 
 enum gyre_value_type {
     GYRE_VALUE_BOOL,   /* true, yes, on, 1; false, no, off, 0 */
@@ -63,7 +64,8 @@ const struct gyre_config_row *gyre_config_row_find(enum gyre_section_kind kind, 
 /** Whether a section of that kind and name may have this row's key. [backend.default] has no key that only one backend
  * knows. */
 int gyre_config_row_fits(const struct gyre_config_row *row, enum gyre_section_kind kind, const char *name);
-/** The word of a kind in section names: "gyre", "backend", "kernel", "queue", "pipeline", "link", "topic", "observe", "cluster". */
+/** The word of a kind in section names: "gyre", "backend", "kernel", "queue", "pipeline", "link", "topic", "pool", "observe",
+ * "cluster". */
 const char *gyre_section_kind_word(enum gyre_section_kind kind);
 /** True for a kind whose one section has no name: [gyre], [observe], [cluster]. */
 int gyre_section_kind_is_single(enum gyre_section_kind kind);

@@ -4,8 +4,8 @@
 
 #include "core/config/table.h"
 
-static const char *const kind_words[GYRE_SECTION_KINDS] = {"gyre", "backend", "kernel",  "queue",  "pipeline",
-                                                           "link", "topic",   "observe", "cluster"};
+static const char *const kind_words[GYRE_SECTION_KINDS] = {"gyre", "backend", "kernel", "queue",   "pipeline",
+                                                           "link", "topic",   "pool",   "observe", "cluster"};
 
 int gyre_config_row_fits(const struct gyre_config_row *row, enum gyre_section_kind kind, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of [pipeline.NAME], [link.NAME], [topic.NAME] and [observe]: a part of the table in table.c, which includes it in the
+ * The rows of [pipeline.NAME], [link.NAME], [topic.NAME], [pool.NAME] and [observe]: a part of the table in table.c, which includes it in the
  * middle of the initialiser. Nobody else does.
  */
 #ifndef GYRE_CORE_CONFIG_TABLE_PIPELINES_H
@@ -105,6 +105,31 @@
      .max = 1 << 24,
      .preset = "0",
      .doc = "As that of a link, for each subscriber."},
+
+    {.kind = GYRE_SECTION_POOL,
+     .type = GYRE_VALUE_NAMES,
+     .key = "from",
+     .preset = "",
+     .doc = "The ports whose messages are the work: `KERNEL.PORT, ...`. A member's own ports may be among them."},
+    {.kind = GYRE_SECTION_POOL,
+     .type = GYRE_VALUE_NAMES,
+     .key = "members",
+     .preset = "",
+     .doc = "The kernels that take from the pool: a message goes to one block of one of them, whichever has time."},
+    {.kind = GYRE_SECTION_POOL,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "order",
+     .choices = {"newest", "oldest"},
+     .preset = "newest",
+     .doc = "Which of the messages that it emitted itself a block of a member takes first. `newest` searches trees in depth, so "
+            "that few of their messages are alive at once. What others emitted is taken oldest first in any case."},
+    {.kind = GYRE_SECTION_POOL,
+     .type = GYRE_VALUE_POWER,
+     .key = "capacity",
+     .min = 0,
+     .max = 1 << 24,
+     .preset = "0",
+     .doc = "As that of a link, for each block of each port."},
 
     {.kind = GYRE_SECTION_OBSERVE,
      .type = GYRE_VALUE_BOOL,

@@ -56,7 +56,7 @@ static gyre_status check_able(const gyre_kernel *kernel)
         return gyre_error_set(
             GYRE_INVALID,
             "kernel '%s' was compiled without links, because it has no ports and nothing said that it is a stage: launch "
-            "it with gyre_launch_desc.stage = 1, or name it in a section [link.NAME] or [topic.NAME]",
+            "it with gyre_launch_desc.stage = 1, or name it in a section [link.NAME], [topic.NAME] or [pool.NAME]",
             kernel->name);
     if (gyre_dispatch_isolated(kernel->dispatch))
         return gyre_error_set(GYRE_UNIMPLEMENTED,

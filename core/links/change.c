@@ -222,7 +222,7 @@ static gyre_status no_such_link(const gyre_pipeline *pipeline, const char *name)
     char list[256], hint[GYRE_TEXT_HINT_SIZE];
     size_t count = 0;
     for (int i = 0; i < pipeline->link_count && count < NAMES_TOLD; i++)
-        if (!pipeline->links[i].topic[0] && !pipeline->links[i].retired)
+        if (!pipeline->links[i].topic[0] && !pipeline->links[i].pool[0] && !pipeline->links[i].retired)
             names[count++] = pipeline->links[i].name;
     gyre_text_list(names, count, list, sizeof list);
     return gyre_error_set(GYRE_NOT_FOUND, "there is no link '%s'%s%s%s", name,
@@ -236,6 +236,9 @@ static gyre_status find_link(const gyre_pipeline *pipeline, const char *name, in
         const struct gyre_link *link = &pipeline->links[*out];
         if (link->retired || strcmp(link->name, name) != 0)
             continue;
+        if (link->pool[0])
+            return gyre_error_set(
+                GYRE_INVALID, "'%s' is a pool, whose members do not change while the pipeline is open", name);
         return link->topic[0]
                    ? gyre_error_set(
                          GYRE_INVALID,
@@ -441,6 +444,11 @@ gyre_status gyre_link_open(gyre_pipeline *pipeline, const gyre_link_desc *desc)
         return gyre_error_set(
             GYRE_INVALID, "gyre_link_open: expected a topic and a kernel (to), and no from: a port has its "
                           "link when the pipeline is opened");
+    if (given.pool)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "gyre_link_open: expected no pool, found '%s': its members do not change while the pipeline is open",
+            given.pool);
     if ((unsigned)given.share > GYRE_SHARE_KEY)
         return gyre_error_set(GYRE_INVALID, "gyre_link_open: share: expected a gyre_share, found %d",
                               (int)given.share);

@@ -17,6 +17,7 @@
 #include "core/base/text.h"
 #include "core/dispatch/dispatch.h"
 #include "core/links/cycles.h"
+#include "core/links/work_pool.h"
 
 enum { RUN_MOST = 64 /* messages that a lone block takes at once: more make nothing faster */ };
 
@@ -48,11 +49,20 @@ bool gyre_links_lead(const gyre_pipeline *pipeline, int from, int to)
     return leads(pipeline, from, to, false, &seen);
 }
 
-static bool is_in_cycle(const gyre_pipeline *pipeline, const struct gyre_link *link)
+static bool leads_back(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
     uint64_t seen = 0;
     return is_way(link, true) &&
            (link->to == link->from || leads(pipeline, link->to, link->from, true, &seen));
+}
+
+/* The members of a pool take from the same rings, so one that leads back is enough. */
+static bool is_in_cycle(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    bool found = leads_back(pipeline, link);
+    for (int i = 0; i < pipeline->link_count && !found; i++)
+        found = gyre_work_pool_shares(link, &pipeline->links[i]) && leads_back(pipeline, &pipeline->links[i]);
+    return found;
 }
 
 static const char *name_of(const gyre_pipeline *pipeline, int node)
@@ -146,7 +156,7 @@ gyre_status gyre_cycles_find(gyre_pipeline *pipeline, const struct gyre_wiring_c
 
 static uint64_t movers(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
-    return pipeline->nodes[link->to].facts.movers;
+    return gyre_work_pool_takers(pipeline, link);
 }
 
 uint32_t gyre_cycles_run(const gyre_pipeline *pipeline, const struct gyre_link *link)
@@ -154,6 +164,8 @@ uint32_t gyre_cycles_run(const gyre_pipeline *pipeline, const struct gyre_link *
     const uint64_t section = link->capacity / GYRE_LINK_SECTIONS;
     if (!link->is_in_cycle)
         return 0;
+    if (link->pool[0])
+        return 1;
     return movers(pipeline, link) > 1 ? 1 : (uint32_t)(section < RUN_MOST ? section : RUN_MOST);
 }
 

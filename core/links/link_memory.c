@@ -15,6 +15,7 @@
 #include "core/links/link_sizes.h"
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
+#include "core/links/work_pool.h"
 
 /* ---- memory ---- */
 
@@ -45,6 +46,12 @@ static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_li
 {
     const uint32_t most = link->sends.most;
     const uint64_t least = gyre_link_capacity_least(most);
+    const struct gyre_link *first = gyre_work_pool_first(pipeline, link);
+    if (first != link) {
+        link->stride = first->stride;
+        link->capacity = first->capacity;
+        return GYRE_OK;
+    }
     const uint64_t needed = gyre_cycles_least(pipeline, link, least, GYRE_LINK_CAPACITY_MOST);
     link->stride = gyre_link_stride(gyre_link_payload(pipeline, link));
     if (link->capacity == 0 || tight) {
@@ -75,10 +82,24 @@ static const struct gyre_link *first_of_subscriber(const gyre_pipeline *pipeline
     return first;
 }
 
+/* The members of a pool have windows of their own, and the rings of the first of them. */
+static uint64_t place_member(const gyre_pipeline *pipeline, const struct gyre_link *first,
+                             struct gyre_link *link, uint64_t offset)
+{
+    link->rings = first->rings;
+    link->slots = first->slots;
+    link->windows = offset;
+    link->bytes =
+        (uint64_t)sender_blocks(pipeline, link) * target_blocks(pipeline, link) * sizeof(gyre_link_window);
+    return offset + link->bytes;
+}
+
 /* Decides where the link's rings, slots and windows lie in the pipeline's memory, from `offset` on. Returns where they end. */
 static uint64_t place_link(const gyre_pipeline *pipeline, struct gyre_link *link, uint64_t offset)
 {
     const uint64_t rings = sender_blocks(pipeline, link);
+    if (gyre_work_pool_first(pipeline, link) != link)
+        return place_member(pipeline, gyre_work_pool_first(pipeline, link), link, offset);
     link->rings = offset;
     link->windows = link->rings + rings * sizeof(gyre_link_ring);
     link->slots = link->windows + rings * target_blocks(pipeline, link) * sizeof(gyre_link_window);
@@ -95,6 +116,8 @@ static uint64_t place_link(const gyre_pipeline *pipeline, struct gyre_link *link
 static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
     const uint32_t count = sender_blocks(pipeline, link);
+    if (gyre_work_pool_first(pipeline, link) != link)
+        return GYRE_OK;
     gyre_link_ring *rings = calloc(count, sizeof *rings);
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the rings of link '%s'", link->name);
@@ -105,6 +128,7 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
         rings[i].stride = link->stride;
         rings[i].run = gyre_cycles_run(pipeline, link);
         rings[i].talk = link->talk;
+        rings[i].pool = gyre_work_pool_word(pipeline, link);
         rings[i].back = link->talk == GYRE_TALK_ASKS ? link->back : 0;
         rings[i].choice = gyre_asks_choice(pipeline, link);
         gyre_link_key_write(&link->key, &rings[i]);
@@ -321,12 +345,12 @@ static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_tab
     }
 }
 
-/* ---- topics ---- */
+/* ---- topics and pools ---- */
 
 static bool is_branch(const struct gyre_link *link, int node, uint32_t port)
 {
-    return link->from == node && link->port == port && link->topic[0] && link->to != GYRE_NODE_NOWHERE &&
-           !link->retired;
+    return link->from == node && link->port == port && (link->topic[0] || link->pool[0]) &&
+           link->to != GYRE_NODE_NOWHERE && !link->retired;
 }
 
 static uint32_t count_branches(const gyre_pipeline *pipeline, int node, uint32_t port)
@@ -337,7 +361,7 @@ static uint32_t count_branches(const gyre_pipeline *pipeline, int node, uint32_t
     return count + gyre_subscribers_count(pipeline, node, port);
 }
 
-/* Bytes of the topics that the ports of a node lead to. */
+/* Bytes of the topics and pools that the ports of a node lead to. */
 static uint64_t topics_size(const gyre_pipeline *pipeline, int node)
 {
     uint64_t size = 0;
@@ -365,7 +389,15 @@ static gyre_link_branch branch_of(const gyre_pipeline *pipeline, const struct gy
                               .slow = (gyre_u32)link->slow};
 }
 
-/* Writes the topic of each port that leads to one, from byte `offset` of the table on. */
+static bool leads_to_pool(const gyre_pipeline *pipeline, int node, uint32_t port)
+{
+    for (int i = 0; i < pipeline->link_count; i++)
+        if (is_branch(&pipeline->links[i], node, port))
+            return pipeline->links[i].pool[0] != '\0';
+    return false;
+}
+
+/* Writes the topic or pool of each port that leads to one, from byte `offset` of the table on. */
 static void write_topics(const gyre_pipeline *pipeline, int node, gyre_link_table *table, uint64_t address,
                          uint64_t offset)
 {
@@ -378,7 +410,7 @@ static void write_topics(const gyre_pipeline *pipeline, int node, gyre_link_tabl
             if (is_branch(&pipeline->links[i], node, number))
                 branches[topic->branch_count++] = branch_of(pipeline, &pipeline->links[i]);
         topic->branch_count += gyre_subscribers_write(pipeline, node, number, branches + topic->branch_count);
-        table->ports[number].use = GYRE_PORT_TOPIC;
+        table->ports[number].use = leads_to_pool(pipeline, node, number) ? GYRE_PORT_POOL : GYRE_PORT_TOPIC;
         table->ports[number].control = address + offset;
         offset += sizeof *topic + topic->branch_count * sizeof *branches;
     }
@@ -558,6 +590,26 @@ static void count_ring(const struct gyre_link *link, const gyre_link_ring *ring,
         counts->waiting += ring->head - fetched;
 }
 
+/* Of a member of a pool: what its blocks took. */
+static gyre_status count_taken(read_store *read, const gyre_pipeline *pipeline, const struct gyre_link *link,
+                               struct gyre_link_counts *counts)
+{
+    const uint64_t count = (uint64_t)sender_blocks(pipeline, link) * target_blocks(pipeline, link);
+    gyre_link_window *windows = calloc(count, sizeof *windows);
+    if (!windows)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
+    const gyre_status status = read(pipeline->device, store_of(pipeline, link), link->windows,
+                                    (uint64_t *)(void *)windows, count * sizeof *windows);
+    counts->takers = gyre_work_pool_takers(pipeline, link);
+    counts->sent = counts->stolen = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        counts->sent += windows[i].taken;
+        counts->stolen += windows[i].stolen;
+    }
+    free(windows);
+    return status;
+}
+
 static gyre_status count_by(read_store *read, const gyre_pipeline *pipeline, const struct gyre_link *link,
                             struct gyre_link_counts *counts)
 {
@@ -581,7 +633,7 @@ static gyre_status count_by(read_store *read, const gyre_pipeline *pipeline, con
         count_ring(link, &rings[i], counts);
     counts->is_cut = gate.cut != 0;
     free(rings);
-    return status;
+    return status == GYRE_OK && link->pool[0] ? count_taken(read, pipeline, link, counts) : status;
 }
 
 gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,

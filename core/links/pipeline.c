@@ -357,6 +357,8 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
     snprintf(told->type, sizeof told->type, "%s", link->sends.type->name);
     snprintf(told->topic, sizeof told->topic, "%s", link->is_outlet ? "" : link->topic);
     snprintf(told->key, sizeof told->key, "%s", link->key.path);
+    snprintf(told->pool, sizeof told->pool, "%s", link->pool);
+    told->order = (uint32_t)link->order;
     told->slow = (uint32_t)link->slow;
     told->most = link->sends.most;
     told->rings = from->movers;
@@ -373,6 +375,8 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
         told->sent = counts.sent;
         told->waiting = counts.waiting;
         told->missed = counts.missed;
+        told->stolen = counts.stolen;
+        told->takers = counts.takers;
         told->is_cut = counts.is_cut;
         told->room = counts.room;
         told->section = counts.section;

@@ -46,10 +46,12 @@ struct gyre_node {
     struct gyre_node_table *table; /* what its blocks use now; NULL: none */
 };
 
-/** A link: from a port of a node to another node. A port that leads to a topic has one for each subscriber. */
+/** A link: from a port of a node to another node. A port that leads to a topic, or a pool, has one for each subscriber or member. */
 struct gyre_link {
     char name[128];
     char topic[GYRE_PIPELINE_NAME_MAX]; /* "": the port has this link alone */
+    char pool[GYRE_PIPELINE_NAME_MAX];  /* "": any block of `to` alone takes what the port emits */
+    gyre_pool_order order;
     bool is_outlet; /* only programs subscribe to the topic; it has the name of the link */
     gyre_slow slow;
     struct gyre_wiring_place place; /* where its settings stand */
@@ -191,7 +193,8 @@ gyre_status gyre_link_memory_withdraw(gyre_pipeline *pipeline);
 struct gyre_link_counts {
     uint64_t room, section, held;
     uint64_t address; /* of its first ring, as the device sees it */
-    uint64_t sent, waiting, missed;
+    uint64_t sent, waiting, missed, stolen;
+    uint32_t takers; /* of a pool: blocks of all members */
     bool is_cut;
 };
 /** How many flows are under way; 0 without a window. */

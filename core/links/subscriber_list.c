@@ -28,7 +28,8 @@ uint32_t gyre_branches_count(const gyre_pipeline *pipeline, int node)
     uint32_t count = 0;
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
-        count += link->from == node && link->topic[0] && link->to != GYRE_NODE_NOWHERE && !link->retired;
+        count += link->from == node && (link->topic[0] || link->pool[0]) && link->to != GYRE_NODE_NOWHERE &&
+                 !link->retired;
     }
     for (uint32_t port = 0; port < pipeline->nodes[node].facts.record->port_count; port++)
         count += gyre_subscribers_count(pipeline, node, port);

@@ -14,6 +14,7 @@
 #include "core/links/asks.h"
 #include "core/links/cycles.h"
 #include "core/links/pipeline.h"
+#include "core/links/work_pool.h"
 #include "core/types/compare.h"
 #include "core/types/types.h"
 
@@ -108,15 +109,20 @@ static bool of_one_topic(const struct gyre_link *one, const struct gyre_link *ot
     return one->topic[0] && strcmp(one->topic, other->topic) == 0;
 }
 
+static bool of_one_pool(const struct gyre_link *one, const struct gyre_link *other)
+{
+    return one->pool[0] && strcmp(one->pool, other->pool) == 0 && one->order == other->order;
+}
+
 static gyre_status check_new(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *other = &pipeline->links[i];
         if (!other->retired && other->from == link->from && other->port == link->port &&
-            !of_one_topic(link, other))
+            !of_one_topic(link, other) && !of_one_pool(link, other))
             return gyre_error_set(GYRE_INVALID,
                                   "port '%s.%s' has a link already, '%s': a port leads to one kernel, or to "
-                                  "one topic with several",
+                                  "one topic or pool with several",
                                   pipeline->nodes[link->from].facts.name,
                                   pipeline->nodes[link->from].facts.record->ports[link->port].name,
                                   other->name);
@@ -274,11 +280,12 @@ static gyre_status check_topics(const gyre_pipeline *pipeline)
         const struct gyre_node_facts *const facts = &pipeline->nodes[node].facts;
         int branches = 0;
         for (int i = 0; i < pipeline->link_count; i++)
-            branches += pipeline->links[i].from == node && pipeline->links[i].topic[0];
+            branches += pipeline->links[i].from == node &&
+                        (pipeline->links[i].topic[0] || pipeline->links[i].pool[0]);
         if (branches > GYRE_BRANCHES_MAX)
             return gyre_error_set(
                 GYRE_INVALID,
-                "the topics of kernel '%s' have %d subscribers; %d is the most for the ports of one "
+                "the topics and pools of kernel '%s' have %d subscribers and members; %d is the most for the ports of one "
                 "kernel",
                 facts->name, branches, GYRE_BRANCHES_MAX);
         if (has_topics(pipeline, node) &&
@@ -333,6 +340,8 @@ gyre_status gyre_wiring_add(gyre_pipeline *pipeline, const gyre_link_desc *given
     const char *blamed = link.place.from;
     snprintf(link.name, sizeof link.name, "%s", given->name);
     snprintf(link.topic, sizeof link.topic, "%s", given->topic ? given->topic : "");
+    snprintf(link.pool, sizeof link.pool, "%s", given->pool ? given->pool : "");
+    link.order = given->order;
     if (pipeline->link_count >= GYRE_WIRING_LINKS_MAX)
         return gyre_error_set(GYRE_INVALID, "a pipeline has at most %d links", GYRE_WIRING_LINKS_MAX);
     gyre_status status = resolve_source(pipeline, given, &link);
@@ -342,6 +351,8 @@ gyre_status gyre_wiring_add(gyre_pipeline *pipeline, const gyre_link_desc *given
     }
     if (status == GYRE_OK)
         status = resolve_share(pipeline, given, &link, &blamed);
+    if (status == GYRE_OK && link.pool[0])
+        status = gyre_work_pool_check(pipeline, &link);
     const bool asks = status == GYRE_OK && link.answer;
     if (asks)
         status = gyre_asks_resolve(pipeline, &link, &answers);
@@ -508,6 +519,8 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
         status = check_devices(pipeline);
     if (status == GYRE_OK)
         status = check_reached(pipeline);
+    if (status == GYRE_OK)
+        status = gyre_work_pools_check_device(pipeline);
     if (status == GYRE_OK)
         status = gyre_cycles_find(pipeline, wiring);
     if (status == GYRE_OK)

@@ -152,7 +152,7 @@ static gyre_status fill_answers(struct wiring *wiring, const gyre_pipeline_desc 
 
 /* ---- links of the configuration ---- */
 
-/* A section [link.NAME] or [topic.NAME]. */
+/* A section [link.NAME], [topic.NAME] or [pool.NAME]. */
 struct section {
     enum gyre_section_kind kind;
     const char *name;
@@ -379,18 +379,85 @@ static gyre_status read_topic(struct wiring *wiring, const struct section *secti
     return status;
 }
 
+/* ---- pools of the configuration ---- */
+
+/* A section [pool.NAME], whose `from` and `members` are lists. */
+struct work {
+    struct section section;
+    struct list from, members;
+};
+
+static gyre_status check_work(struct wiring *wiring, const struct work *work)
+{
+    const char *name = work->section.name;
+    gyre_status status = GYRE_OK;
+    if (work->from.count == 0) {
+        gyre_error_set(
+            GYRE_CONFIG,
+            "[pool.%s] has no from; expected KERNEL.PORT, ...: the ports whose messages are the work", name);
+        return blame_section(wiring, &work->section, "from");
+    }
+    if (work->members.count == 0) {
+        gyre_error_set(GYRE_CONFIG, "[pool.%s] has no members; expected the kernels that take from it", name);
+        return blame_section(wiring, &work->section, "members");
+    }
+    for (size_t i = 0; i < work->from.count && status == GYRE_OK; i++)
+        status = check_from(wiring, &work->section, work->from.names[i]);
+    return status;
+}
+
+/* Adds a link for each member, from one port. */
+static gyre_status add_members(struct wiring *wiring, const struct work *work, const char *from,
+                               struct candidates *all)
+{
+    const struct section *section = &work->section;
+    gyre_link_desc link = begin_link(wiring, section);
+    const struct gyre_wiring_place place = {.from = place_of(wiring, section, "from"),
+                                            .to = place_of(wiring, section, "members"),
+                                            .capacity = place_of(wiring, section, "capacity")};
+    gyre_status status = GYRE_OK;
+    link.from = from;
+    link.pool = link.name;
+    link.order = strcmp(text_of(wiring, section, "order"), "oldest") == 0 ? GYRE_POOL_OLDEST_FIRST
+                                                                          : GYRE_POOL_NEWEST_FIRST;
+    for (size_t i = 0; i < work->members.count && status == GYRE_OK; i++) {
+        link.to = work->members.names[i];
+        status = add_candidate(wiring, all, &link, &place);
+    }
+    return status;
+}
+
+static gyre_status read_work(struct wiring *wiring, const struct section *section, struct candidates *all)
+{
+    struct work work = {.section = *section};
+    gyre_status status =
+        split_list(wiring, text_of(wiring, section, "from"), &work.from.names, &work.from.count);
+    if (status == GYRE_OK)
+        status =
+            split_list(wiring, text_of(wiring, section, "members"), &work.members.names, &work.members.count);
+    if (status == GYRE_OK)
+        status = check_work(wiring, &work);
+    for (size_t i = 0; i < work.from.count && status == GYRE_OK; i++)
+        status = add_members(wiring, &work, work.from.names[i], all);
+    return status;
+}
+
 /* ---- which of them the pipeline has ---- */
 
 static gyre_status read_sections(struct wiring *wiring, struct candidates *all)
 {
-    static const enum gyre_section_kind kinds[] = {GYRE_SECTION_LINK, GYRE_SECTION_TOPIC};
+    static const struct {
+        enum gyre_section_kind kind;
+        gyre_status (*read)(struct wiring *wiring, const struct section *section, struct candidates *all);
+    } kinds[] = {
+        {GYRE_SECTION_LINK, read_link}, {GYRE_SECTION_TOPIC, read_topic}, {GYRE_SECTION_POOL, read_work}};
     gyre_status status = GYRE_OK;
-    for (int kind = 0; kind < 2; kind++) {
+    for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
         size_t count;
-        const char *const *names = gyre_config_names(wiring->config, kinds[kind], &count);
+        const char *const *names = gyre_config_names(wiring->config, kinds[kind].kind, &count);
         for (size_t i = 0; i < count && status == GYRE_OK; i++) {
-            const struct section section = {kinds[kind], names[i]};
-            status = kind == 0 ? read_link(wiring, &section, all) : read_topic(wiring, &section, all);
+            const struct section section = {kinds[kind].kind, names[i]};
+            status = kinds[kind].read(wiring, &section, all);
         }
     }
     if (status != GYRE_OK)
@@ -463,6 +530,19 @@ static gyre_status check_given(size_t index, const gyre_link_desc *link)
     if ((unsigned)link->share > GYRE_SHARE_KEY)
         return gyre_error_set(GYRE_INVALID, "link %zu, from %s: share: expected a gyre_share, found %d",
                               index, link->from, (int)link->share);
+    if (link->pool && (!link->pool[0] || strlen(link->pool) >= GYRE_PIPELINE_NAME_MAX))
+        return gyre_error_set(GYRE_INVALID, "link %zu, from %s: pool: expected 1 to %d characters", index,
+                              link->from, GYRE_PIPELINE_NAME_MAX - 1);
+    if (link->pool && (link->topic || link->share != GYRE_SHARE_ANY || link->key))
+        return gyre_error_set(
+            GYRE_INVALID,
+            "link %zu, from %s: a port leads to a pool, whose members take what they have time "
+            "for, or to a topic or by a key; found both",
+            index, link->from);
+    if ((unsigned)link->order > GYRE_POOL_OLDEST_FIRST || (link->order && !link->pool))
+        return gyre_error_set(GYRE_INVALID, "link %zu, from %s: order: expected %s, found %d", index,
+                              link->from, link->pool ? "a gyre_pool_order" : "0, because it names no pool",
+                              (int)link->order);
     if (link->topic && (!link->topic[0] || strlen(link->topic) >= GYRE_PIPELINE_NAME_MAX))
         return gyre_error_set(GYRE_INVALID, "link %zu, from %s: topic: expected 1 to %d characters", index,
                               link->from, GYRE_PIPELINE_NAME_MAX - 1);
@@ -500,9 +580,11 @@ static gyre_status given_links(struct wiring *wiring, const gyre_pipeline_desc *
         link->from = copy_text(wiring, link->from);
         link->to = copy_text(wiring, link->to);
         link->topic = link->topic ? copy_text(wiring, link->topic) : NULL;
+        link->pool = link->pool ? copy_text(wiring, link->pool) : NULL;
         link->key = link->key && link->key[0] ? copy_text(wiring, link->key) : NULL;
         link->name = link->name && link->name[0] ? copy_text(wiring, link->name)
                      : link->topic               ? link->topic
+                     : link->pool                ? link->pool
                                                  : link->from;
     }
     wiring->out->desc.links = links;
@@ -520,15 +602,22 @@ static gyre_status tell_twice(const struct wiring *wiring, size_t first, size_t 
     gyre_error_set(
         GYRE_INVALID,
         "link '%s': port %s has a link already, '%s'%s%s%s; a port leads to one kernel, or to one topic "
-        "with several",
+        "or pool with several",
         links[second].name, links[second].from, links[first].name, before ? " (" : "", before ? before : "",
         before ? ")" : "");
     return gyre_wiring_blame(place, GYRE_INVALID);
 }
 
-static bool of_one_topic(const gyre_link_desc *one, const gyre_link_desc *other)
+static bool are_equal(const char *one, const char *other)
 {
-    return one->topic && other->topic && strcmp(one->topic, other->topic) == 0;
+    return one && other && strcmp(one, other) == 0;
+}
+
+/* Whether a port may have both. */
+static bool of_one_group(const gyre_link_desc *one, const gyre_link_desc *other)
+{
+    return are_equal(one->topic, other->topic) ||
+           (are_equal(one->pool, other->pool) && one->order == other->order);
 }
 
 static gyre_status check_ports(const struct wiring *wiring)
@@ -536,7 +625,7 @@ static gyre_status check_ports(const struct wiring *wiring)
     const gyre_link_desc *links = wiring->out->desc.links;
     for (size_t i = 1; i < wiring->out->desc.link_count; i++)
         for (size_t j = 0; j < i; j++)
-            if (strcmp(links[i].from, links[j].from) == 0 && !of_one_topic(&links[i], &links[j]))
+            if (strcmp(links[i].from, links[j].from) == 0 && !of_one_group(&links[i], &links[j]))
                 return tell_twice(wiring, j, i);
     return GYRE_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completes the descriptor of a pipeline from the sections [pipeline.NAME], [link.NAME] and [topic.NAME] of the configuration,
- * and keeps the place of each setting, so that an error can name it.
+ * Completes the descriptor of a pipeline from the sections [pipeline.NAME], [link.NAME], [topic.NAME] and [pool.NAME] of the
+ * configuration, and keeps the place of each setting, so that an error can name it.
  *
  * Threads: one at a time. Names are copies, and live until gyre_wiring_config_destroy; places live as long as the configuration.
  */
@@ -35,8 +35,9 @@ struct gyre_wiring_config {
 /**
  * Fills in what `given` leaves to the configuration: entries and answers of [pipeline.NAME], `links_tight`, and the links. The
  * links of the configuration are the sections [link.NAME], in the order of their names, whose `from` is a kernel that the entries
- * lead to, then those of the sections [topic.NAME]: one for each port and subscriber. Names of links are the names of their
- * sections; a link that the application gave without a name is called as its topic, or as its `from`.
+ * lead to, then those of the sections [topic.NAME] and [pool.NAME]: one for each port and
+ * subscriber, or member. Names of links are the names of their
+ * sections; a link that the application gave without a name is called as its topic, as its pool, or as its `from`.
  *
  * NOT_FOUND when the entries are left to a section that does not exist. CONFIG with the place for settings that are no wiring:
  * no entry, a link without `from` or `to`, a `from` without a port, one whose kernel has no section [kernel.NAME] and is not

@@ -124,6 +124,10 @@ static bool is_wired(const struct gyre_config *config, const char *name)
         if (list_has(gyre_config_text(config, GYRE_SECTION_TOPIC, names[i], "to"), name) ||
             list_has(gyre_config_text(config, GYRE_SECTION_TOPIC, names[i], "taps"), name))
             return true;
+    names = gyre_config_names(config, GYRE_SECTION_POOL, &count);
+    for (size_t i = 0; i < count; i++)
+        if (list_has(gyre_config_text(config, GYRE_SECTION_POOL, names[i], "members"), name))
+            return true;
     names = gyre_config_names(config, GYRE_SECTION_PIPELINE, &count);
     for (size_t i = 0; i < count; i++)
         if (list_has(gyre_config_text(config, GYRE_SECTION_PIPELINE, names[i], "entry"), name))

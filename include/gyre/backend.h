@@ -172,7 +172,9 @@ enum gyre_linking {
     /* since 2.9: kernels have the words GYRE_MORE, gyre_turn and GYRE_FLOW */
     GYRE_LINKING_WORDS = 256,
     /* since 2.9: ports may ask (gyre_link_ring.talk), and kernels have the word gyre_token. Such links are cycles, too */
-    GYRE_LINKING_ASKS = 512
+    GYRE_LINKING_ASKS = 512,
+    /* since 2.9: ports may lead to pools (GYRE_PORT_POOL) */
+    GYRE_LINKING_POOLS = 1024
 };
 
 typedef struct gyre_device_info {

@@ -19,6 +19,9 @@
  * misses what its ring has no room for. A message for a tap, and whatever the tap emits, says GYRE_ORIGIN_TAP: it belongs to no
  * flow, which may be settled already.
  *
+ * A port may lead to a pool, whose members are several kernels: any block of any of them takes a message of the port's rings, one
+ * at a time. Where the sending kernel is a member, a block takes what it emitted itself first, and other blocks steal from it.
+ *
  * A port may ask (ASK in kernel.h): then the kernel that it leads to, when its handler replies to such a message, sends the reply
  * back to the asker's kernel, by a ring of its own for each ask that leads to it. These rings are those of further ports, behind
  * the ports that the kernel declares. What is asked says whom the answer goes to, and what whoever asked was asked itself: so a
@@ -97,6 +100,14 @@ enum gyre_link_share {
     GYRE_LINK_SHARE_TABLE = 2 /* as the target's table of keys says, which is a keyed actor */
 };
 
+/*
+ * gyre_link_ring.pool: how many blocks of all members take messages of the ring (bits 0 to 15); whether the sending block is
+ * one of them; and whether that one takes the newest message first, while the others take the oldest.
+ */
+#define GYRE_POOL_TAKERS(pool) ((pool)&0xffff)
+#define GYRE_POOL_OWN          ((gyre_u32)1 << 16)
+#define GYRE_POOL_NEWEST       ((gyre_u32)1 << 17) /* only with GYRE_POOL_OWN */
+
 /** A ring of a link. Its slots lie elsewhere, so that they begin at a line and may be large. */
 typedef struct gyre_link_ring {
     /* constant */
@@ -110,11 +121,17 @@ typedef struct gyre_link_ring {
         choice; /* of one that answers: the number of the answers' type among those that the target takes; 0: it takes one */
     gyre_u32 share;                /* enum gyre_link_share */
     gyre_u32 key_offset, key_size; /* with GYRE_LINK_SHARE_KEY: where the field lies in a message */
-    gyre_u32 reserved;
+    gyre_u32 pool;                 /* 0: the ring is of no pool; else GYRE_POOL_... */
     gyre_u64 key_seed[2];
     /* written by the target's blocks: the first message that no block has claimed; not in use where keys decide */
     gyre_u64 claimed;
-    gyre_u64 reserved_claimed[7];
+    /*
+     * with GYRE_POOL_NEWEST, in place of `claimed` and of the slots' sequences: the messages that no block has taken are those
+     * from the lower half on, below the upper half. Other blocks raise the lower half; the sending block raises the upper one by
+     * what it emits, and lowers it by what it takes itself. `head` is lowered with it
+     */
+    gyre_u64 ends;
+    gyre_u64 reserved_claimed[6];
     /* written by the target's blocks: how many messages of each section of the ring were fetched, ever */
     gyre_u64 fetched[GYRE_LINK_SECTIONS];
     /* written by the sending block: where it writes next; below `tail` everything was fetched, in whole sections */
@@ -131,7 +148,9 @@ typedef struct gyre_link_ring {
  */
 typedef struct gyre_link_window {
     gyre_u64 next, end;
-    gyre_u64 reserved[6];
+    /* of a ring of a pool, whose blocks claim one message at a time: what the block took, ever, and what of it is stolen */
+    gyre_u64 taken, stolen;
+    gyre_u64 reserved[4];
 } gyre_link_window;
 
 /** A flow: one entry for each slot of an entry queue. */
@@ -196,15 +215,17 @@ enum gyre_port_use {
     GYRE_PORT_UNWIRED = 0, /* to emit is a failure */
     GYRE_PORT_LINKED = 1,
     GYRE_PORT_NOWHERE = 2, /* what is emitted is counted, and thrown away */
-    GYRE_PORT_TOPIC = 3    /* only for a device with GYRE_LINKING_TOPICS (backend.h) */
+    GYRE_PORT_TOPIC = 3,   /* only for a device with GYRE_LINKING_TOPICS (backend.h) */
+    GYRE_PORT_POOL = 4     /* only for a device with GYRE_LINKING_POOLS */
 };
 
 /** Where a port leads. Constant. */
 typedef struct gyre_link_port {
-    gyre_u64 rings;   /* address of the first of one gyre_link_ring for each block of the sending kernel */
-    gyre_u64 control; /* address of the target's control region; of a topic: of its gyre_link_topic */
-    gyre_u32 use;     /* enum gyre_port_use */
-    gyre_u32 most;    /* messages that one call may emit */
+    gyre_u64 rings; /* address of the first of one gyre_link_ring for each block of the sending kernel */
+    gyre_u64
+        control; /* address of the target's control region; of a topic, and of a pool: of its gyre_link_topic */
+    gyre_u32 use;  /* enum gyre_port_use */
+    gyre_u32 most; /* messages that one call may emit */
 } gyre_link_port;
 
 /** What a topic does when a subscriber's ring has no room. */
@@ -237,7 +258,8 @@ typedef struct gyre_link_branch {
 
 /**
  * A topic, as one port sees it. Constant. The port's own rings are those of a branch that waits, which are written in place. If
- * none does, they belong to nobody: what is emitted into them is copied to the branches, and thrown away.
+ * none does, they belong to nobody: what is emitted into them is copied to the branches, and thrown away. A pool has a branch for
+ * each member, and all of them have the port's own rings.
  */
 typedef struct gyre_link_topic {
     gyre_u32 branch_count, reserved;

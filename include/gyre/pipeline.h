@@ -25,6 +25,12 @@
  *     [topic.prices]            from = feed.tick           ; one port or several
  *     to = risk, book           taps = audit               ; flows wait for `to`, and not for `taps`
  *
+ * A pool is a port, or several, with several targets of which any takes a message, so work goes to whoever has time for it. Links of
+ * one pool name it:
+ *
+ *     [pool.work]               from = deal.jobs, solve.more
+ *     members = solve, check    order = newest             ; its own work newest first, that of others oldest first
+ *
  * Links are bounded: a full link holds its sender up, back to the client. Within a link the messages of one block of
  * the sender arrive in their order at a target of one block; at one of several blocks, those of equal keys do where the link is
  * shared by key. Links lie in memory of the kernels' device.
@@ -76,6 +82,13 @@ typedef enum gyre_share {
     GYRE_SHARE_KEY = 1
 } gyre_share;
 
+/** In which order a member of a pool takes what it emitted to the pool itself. What others emitted is taken oldest first. */
+typedef enum gyre_pool_order {
+    /** The newest first: a tree is searched in depth, and few of its messages are alive at once. */
+    GYRE_POOL_NEWEST_FIRST = 0,
+    GYRE_POOL_OLDEST_FIRST = 1
+} gyre_pool_order;
+
 /** A link: from a port of one kernel to another kernel. */
 typedef struct gyre_link_desc {
     size_t size;
@@ -97,6 +110,9 @@ typedef struct gyre_link_desc {
      * NULL: the key of the keyed actor that the link leads to.
      */
     const char *key;
+    /** NULL: as `topic` says. Else the links of the port all name this pool, and each leads to a member, which any may take from. */
+    const char *pool;
+    gyre_pool_order order; /* of a pool; the same for all links of a port */
 } gyre_link_desc;
 
 typedef struct gyre_pipeline_desc {
@@ -108,7 +124,7 @@ typedef struct gyre_pipeline_desc {
     /** Kernels that may answer: their replies complete requests. 0: as configured. */
     const char *const *answers;
     size_t answer_count;
-    /** 0: the sections [link.NAME] and [topic.NAME] with a `from` of a kernel that the entries lead to. */
+    /** 0: the sections [link.NAME], [topic.NAME] and [pool.NAME] with a `from` of a kernel that the entries lead to. */
     const gyre_link_desc *links;
     size_t link_count;
     /** Not 0: every link gets its least capacity, to find what depends on room. */
@@ -125,7 +141,7 @@ typedef struct gyre_pipeline_desc {
  * configured; INVALID (or CONFIG, with the place) for ports that lead nowhere, types that differ, kernels that are asked and do not
  * reply, kernels that no entry leads to, answers of
  * different types, a cycle without a quota, one whose links do not hold `window` times `quota` messages, or one that a tap leads
- * into; UNIMPLEMENTED for kernels of several devices, of a backend without links, or for topics and cycles on one
+ * into; UNIMPLEMENTED for kernels of several devices, of a backend without links, or for topics, pools and cycles on one
  * without these. Kernels
  * that it launched stay launched, also after a failure. Owner of *out: the caller,
  * until gyre_pipeline_close or the runtime's close.
@@ -174,8 +190,9 @@ typedef struct gyre_link_info {
     uint64_t capacity; /* of each ring */
     uint64_t bytes;    /* memory of all rings */
     uint64_t
-        sent; /* messages that were emitted since it leads there; of a subscriber: those that it did not miss */
-    uint64_t waiting;                   /* messages under way now */
+        sent; /* messages that were emitted since it leads there; of a subscriber: those that it did not miss;
+                 of a member of a pool: those that it took */
+    uint64_t waiting;                   /* messages under way now; of a pool: those of all members */
     char topic[GYRE_PIPELINE_NAME_MAX]; /* "": it is no subscriber of a topic */
     uint32_t slow;                      /* a gyre_slow */
     uint32_t is_cut;                    /* not 0: the subscriber was cut off */
@@ -191,6 +208,10 @@ typedef struct gyre_link_info {
     uint32_t talk;
     char answer[GYRE_PIPELINE_NAME_MAX]; /* of one that asks: the type of the answers */
     char key[128]; /* the field whose value decides which block handles a message; "": any block may */
+    char pool[GYRE_PIPELINE_NAME_MAX]; /* "": it leads to no pool */
+    uint32_t order;                    /* a gyre_pool_order */
+    uint32_t takers;                   /* blocks of all members of the pool */
+    uint64_t stolen; /* of a member: messages that it took and that another block of a member had emitted */
 } gyre_link_info;
 
 /** Describes link number `index`, in the order of the pipeline; NOT_FOUND past the last one. */

@@ -410,7 +410,7 @@ START_TEST(values_come_in_a_stable_order)
     const char *expected[] = {
         "gyre",          "backend.default", "backend.cpu", "kernel.default",   "kernel.k",
         "queue.default", "queue.a",         "queue.z",     "pipeline.default", "link.default",
-        "topic.default", "observe",         "cluster"};
+        "topic.default", "pool.default",    "observe",     "cluster"};
     size_t at = 0;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         const char *dot = strchr(expected[i], '.'), *name = dot ? dot + 1 : "";
@@ -465,7 +465,8 @@ START_TEST(an_unknown_section_warns_once)
         only_warning(sandbox_config()),
         sandbox_text(
             "$/etc/gyre.ini:1: unknown section [zebras], ignored; expected [gyre], "
-            "[observe], [backend.NAME], [kernel.NAME], [queue.NAME], [pipeline.NAME], [link.NAME] or [topic.NAME]"));
+            "[observe], [backend.NAME], [kernel.NAME], [queue.NAME], [pipeline.NAME], [link.NAME], [topic.NAME] "
+            "or [pool.NAME]"));
 }
 END_TEST
 

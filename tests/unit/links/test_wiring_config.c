@@ -117,11 +117,67 @@ START_TEST(a_topic_that_is_none_is_refused_at_its_line)
          "$/etc/gyre.ini:6: slow in [topic.t]: expected one word, or one for each of the 1 kernels of to; found 2"},
         {"from = a.x\nto = b\n[topic.u]\nfrom = a.x\nto = c\n",
          "$/etc/gyre.ini:7: link 'u': port a.x has a link already, 't' ($/etc/gyre.ini:4); a port leads to one "
-         "kernel, or to one topic with several"},
+         "kernel, or to one topic or pool with several"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char text[256];
         snprintf(text, sizeof text, "[pipeline.p]\nentry = a\n[topic.t]\n%s", wrong[i][0]);
+        sandbox_write("etc/gyre.ini", text);
+        refused("p", GYRE_CONFIG, wrong[i][1]);
+    }
+}
+END_TEST
+
+static void has_member(size_t index, const char *from, const char *to, gyre_pool_order which)
+{
+    has_link(index, "work", from, to, 32);
+    const gyre_link_desc *link = &wiring->desc.links[index];
+    ck_assert_ptr_null(link->topic);
+    ck_assert_str_eq(link->pool, "work");
+    ck_assert_int_eq(link->order, which);
+}
+
+START_TEST(a_pool_has_a_link_for_each_member_and_port)
+{
+    for (int oldest = 0; oldest < 2; oldest++) {
+        const gyre_pool_order which = oldest ? GYRE_POOL_OLDEST_FIRST : GYRE_POOL_NEWEST_FIRST;
+        char text[256];
+        snprintf(text, sizeof text,
+                 "[pipeline.p]\nentry = deal\n[pool.work]\nfrom = deal.jobs, b.more, lost.x\n"
+                 "members = a, b\ncapacity = 32\n%s",
+                 oldest ? "order = oldest\n" : "");
+        sandbox_write("etc/gyre.ini", text);
+        created("p");
+        ck_assert_uint_eq(wiring->desc.link_count, 4);
+        for (size_t i = 0; i < 2; i++) {
+            has_member(2 * i, i ? "b.more" : "deal.jobs", "a", which);
+            has_member(2 * i + 1, i ? "b.more" : "deal.jobs", "b", which);
+        }
+        ck_assert_str_eq(wiring->links[1].from, sandbox_text("$/etc/gyre.ini:4"));
+        ck_assert_str_eq(wiring->links[1].to, sandbox_text("$/etc/gyre.ini:5"));
+        ck_assert_str_eq(wiring->links[3].capacity, sandbox_text("$/etc/gyre.ini:6"));
+    }
+}
+END_TEST
+
+START_TEST(a_pool_that_is_none_is_refused_at_its_line)
+{
+    static const char *const wrong[][2] = {
+        {"members = b\n",
+         "$/etc/gyre.ini:4: [pool.t] has no from; expected KERNEL.PORT, ...: the ports whose messages are the work"},
+        {"from = a.x\n", "$/etc/gyre.ini:4: [pool.t] has no members; expected the kernels that take from it"},
+        {"from = a.x, b\nmembers = c\n",
+         "$/etc/gyre.ini:4: from = 'b' in [pool.t] names no port; expected KERNEL.PORT"},
+        {"from = a.x\nmembers = b\n[link.u]\nfrom = a.x\nto = c\n",
+         "$/etc/gyre.ini:4: link 't': port a.x has a link already, 'u' ($/etc/gyre.ini:7); a port leads to one "
+         "kernel, or to one topic or pool with several"},
+        {"from = a.x\nmembers = b\n[pool.u]\nfrom = a.x\nmembers = c\n",
+         "$/etc/gyre.ini:7: link 'u': port a.x has a link already, 't' ($/etc/gyre.ini:4); a port leads to one "
+         "kernel, or to one topic or pool with several"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "[pipeline.p]\nentry = a\n[pool.t]\n%s", wrong[i][0]);
         sandbox_write("etc/gyre.ini", text);
         refused("p", GYRE_CONFIG, wrong[i][1]);
     }
@@ -215,7 +271,7 @@ START_TEST(two_links_of_one_port_are_refused_with_both_places)
                                   "[link.two]\nfrom = a.x\nto = c\n");
     refused(
         "p", GYRE_CONFIG,
-        "$/etc/gyre.ini:7: link 'two': port a.x has a link already, 'one' ($/etc/gyre.ini:4); a port leads to one kernel, or to one topic with several");
+        "$/etc/gyre.ini:7: link 'two': port a.x has a link already, 'one' ($/etc/gyre.ini:4); a port leads to one kernel, or to one topic or pool with several");
     ck_assert_int_eq(gyre_wiring_config_check(sandbox_config()), GYRE_CONFIG);
 }
 END_TEST
@@ -287,7 +343,7 @@ START_TEST(links_of_the_application_are_checked_as_well)
     links[0].to = "b";
     link_refused(
         links, 2,
-        "link 'a.x': port a.x has a link already, 'first'; a port leads to one kernel, or to one topic with several");
+        "link 'a.x': port a.x has a link already, 'first'; a port leads to one kernel, or to one topic or pool with several");
     links[1].topic = "prices";
     links[1].from = "b.x";
     links[1].slow = (gyre_slow)9;
@@ -333,6 +389,8 @@ int main(void)
     tcase_add_test(tcase, a_pipeline_has_the_links_that_its_entries_lead_to);
     tcase_add_test(tcase, a_topic_has_a_link_for_each_subscriber);
     tcase_add_test(tcase, a_topic_that_is_none_is_refused_at_its_line);
+    tcase_add_test(tcase, a_pool_has_a_link_for_each_member_and_port);
+    tcase_add_test(tcase, a_pool_that_is_none_is_refused_at_its_line);
     tcase_add_test(tcase, each_setting_has_its_place);
     tcase_add_test(tcase, links_in_a_circle_are_read_to_their_end);
     tcase_add_test(tcase, names_of_kernels_may_have_dots);

@@ -79,7 +79,7 @@ refuses 1 "there is no key 'bakend' in [gyre]; did you mean 'backend'?"
 run config queue.a.xyzzy
 refuses 1 "there is no key 'xyzzy' in [queue.a]; 'gyre config queue.a' lists them"
 run config gyer.backend
-refuses 1 "'gyer.backend' is in no section that exists; expected gyre, observe, backend.NAME, kernel.NAME, queue.NAME, pipeline.NAME, link.NAME or topic.NAME"
+refuses 1 "'gyer.backend' is in no section that exists; expected gyre, observe, backend.NAME, kernel.NAME, queue.NAME, pipeline.NAME, link.NAME, topic.NAME or pool.NAME"
 run config queue.
 refuses 1 "'queue.' names no section; expected a name behind the dot"
 
@@ -95,7 +95,7 @@ prints "link.words.capacity "
 run config --config "$folder/words.ini" --set link.words.to=
 refuses 4 "command line: [link.words] has no to; expected a kernel, host, or nowhere"
 run config --config "$folder/words.ini" --set link.more.from=split.words --set link.more.to=sort
-refuses 4 "$folder/words.ini:5: link 'words': port split.words has a link already, 'more' (command line); a port leads to one kernel, or to one topic with several"
+refuses 4 "$folder/words.ini:5: link 'words': port split.words has a link already, 'more' (command line); a port leads to one kernel, or to one topic or pool with several"
 
 # JSON
 run config --json gyre.strict queue.any.capacity

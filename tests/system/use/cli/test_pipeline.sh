@@ -143,6 +143,58 @@ refuses 4 "pipeline 'pagerank': $pagerank:15: links lead from kernel 'judge' bac
 run pipeline pagerank --config "$pagerank" --set link.again.capacity=64 --set pipeline.pagerank.window=7
 refuses 4 "pipeline 'pagerank': command line: link 'again' is in a cycle and has room for 55 of its messages: 64 of its capacity, less 4 (a section), 4 (taken by 1 block) and 1 (the most of one call); expected room for 63: window 7 x quota 9. Lower these, or set capacity of the link to more"
 
+# ---- pools ----
+
+queens=examples/pipeline/queens.ini
+run pipeline queens --config "$queens"
+exits 0
+grep -qE '^  boards  ->  place  board  16 a call, 4 rings of 2048, .* KiB, pool boards: newest first, 4 blocks$' <<<"$out" ||
+    fail "expected the pool"
+run pipeline queens --config "$queens" --dot
+exits 0
+prints 'k1 -> k1 [label="boards\nboard x 2048, pool boards: newest first"];'
+run links queens --config "$queens" --set pool.boards.order=oldest
+exits 0
+[[ "$(head -n 1 <<<"$out")" == *"ORDER"*"STOLEN" && "$(tail -n 1 <<<"$out" | tr -s ' ')" == "boards place boards board "*" oldest 0" ]] ||
+    fail "expected the order and what was stolen"
+run links queens --config "$queens" --json
+exits 0
+prints '"pool":"boards","order":"newest","takers":4,"stolen":0'
+# each board of a request is looked at once, whoever does it, also by rings that are hardly large enough
+for tight in no yes; do
+    run call --config "$queens" --set pipeline.queens.links_tight=$tight --set pipeline.queens.window=2 --pipeline queens \
+        '{"size":1}' '{"size":3}' '{"size":4}' '{"size":6}' '{"size":8}' '{"size":9}' '{"size":17}' <"$nothing"
+    exits 1
+    [[ "$out" == '{"count":1}
+{"count":0}
+{"count":2}
+{"count":4}
+{"count":92}
+{"count":352}
+{"failed":{"code":1,"text":"a board has 1 to 16 rows"}}' ]] || fail "expected how often queens stand so"
+done
+# in breadth there are too many boards at once
+run call --config "$queens" --set pool.boards.order=oldest --set kernel.place.blocks=1 --pipeline queens '{"size":9}' <"$nothing"
+exits 1
+[[ "$out" == '{"failed":{"code":-16,"text":"more messages alive than the quota allows"}}' ]] || fail "expected the quota"
+run pipeline --config "$queens" --set pool.lost.from=nobody.all --set pool.lost.members=place
+exits 0
+says "gyre: warning: command line: no configured pipeline leads to the kernel of from = 'nobody.all' in [pool.lost]"
+
+# wrong_pool SENTENCE SETTING: the pipeline queens with that setting.
+wrong_pool()
+{
+    run links queens --config "$queens" --set "$2"
+    refuses 4 "pipeline 'queens': command line: $1"
+}
+wrong_pool "[pool.boards] has no from; expected KERNEL.PORT, ...: the ports whose messages are the work" pool.boards.from=
+wrong_pool "[pool.boards] has no members; expected the kernels that take from it" pool.boards.members=
+wrong_pool "from = 'place' in [pool.boards] names no port; expected KERNEL.PORT" pool.boards.from=place
+wrong_pool "link 'boards': kernel 'place' is a member twice" pool.boards.members=place,place
+wrong_pool "link 'boards': there is no kernel 'plac': launch it before, or name its file in [kernel.plac]; did you mean 'place'?" pool.boards.members=place,plac
+run links queens --config "$queens" --set pool.boards.order=depth
+refuses 4 "command line: order = 'depth' in [pool.boards] is no choice; expected one of newest, oldest"
+
 # ---- asks ----
 
 quotes=examples/pipeline/quotes.ini
@@ -216,7 +268,7 @@ run links market --config "$market" --set topic.prices.to= --set topic.prices.ta
 refuses 4 "pipeline 'market': command line: [topic.prices] has no subscribers; expected kernels in to, or in taps (for programs alone: a link with to = host)"
 run links market --config "$market" --set link.more.from=feed.prices --set link.more.to=book
 exits 4
-says "has a link already, 'more' (command line); a port leads to one kernel, or to one topic with several"
+says "has a link already, 'more' (command line); a port leads to one kernel, or to one topic or pool with several"
 
 # mistake CODE SENTENCE SETTING: the pipeline orders with that setting.
 mistake()
@@ -247,7 +299,7 @@ run links orders --config "$orders" --set link.checked.to=book
 exits 1
 says "gyre: pipeline 'orders': command line: link 'checked': message type mismatch: 'priced' of kernel 'book' has field 'cents'"
 run links orders --config "$orders" --set link.checked.from=check.large
-refuses 4 "pipeline 'orders': $orders:26: link 'large': port check.large has a link already, 'checked' (command line); a port leads to one kernel, or to one topic with several"
+refuses 4 "pipeline 'orders': $orders:26: link 'large': port check.large has a link already, 'checked' (command line); a port leads to one kernel, or to one topic or pool with several"
 run pipeline ordres --config "$orders"
 refuses 1 "pipeline 'ordres': there is no section [pipeline.ordres] with its entry; configured: orders; did you mean 'orders'?"
 call --set pipeline.orders.widow=4 --set gyre.strict=yes <"$nothing"

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pools (work_pool.h). No locks, no state. */
+#include "core/links/work_pool.h"
+
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+
+/* ---- what members have in common ---- */
+
+bool gyre_work_pool_shares(const struct gyre_link *one, const struct gyre_link *other)
+{
+    return one->pool[0] && other->pool[0] && one->from == other->from && one->port == other->port;
+}
+
+const struct gyre_link *gyre_work_pool_first(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    for (const struct gyre_link *first = pipeline->links; first < link; first++)
+        if (gyre_work_pool_shares(first, link))
+            return first;
+    return link;
+}
+
+uint32_t gyre_work_pool_takers(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    uint32_t takers = 0;
+    if (!link->pool[0])
+        return pipeline->nodes[link->to].facts.movers;
+    for (int i = 0; i < pipeline->link_count; i++)
+        if (gyre_work_pool_shares(link, &pipeline->links[i]))
+            takers += pipeline->nodes[pipeline->links[i].to].facts.movers;
+    return takers;
+}
+
+uint32_t gyre_work_pool_word(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    bool own = false;
+    if (!link->pool[0])
+        return 0;
+    for (int i = 0; i < pipeline->link_count; i++)
+        own |= gyre_work_pool_shares(link, &pipeline->links[i]) && pipeline->links[i].to == link->from;
+    return gyre_work_pool_takers(pipeline, link) | (own ? GYRE_POOL_OWN : 0) |
+           (own && link->order == GYRE_POOL_NEWEST_FIRST ? GYRE_POOL_NEWEST : 0);
+}
+
+/* ---- checks ---- */
+
+/* Whether the kernel is a member already, by a link of the same port. */
+static bool is_member(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    for (int i = 0; i < pipeline->link_count; i++)
+        if (gyre_work_pool_shares(link, &pipeline->links[i]) && pipeline->links[i].to == link->to)
+            return true;
+    return false;
+}
+
+gyre_status gyre_work_pool_check(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    if (link->to == GYRE_NODE_NOWHERE)
+        return gyre_error_set(GYRE_INVALID, "the members of a pool are kernels, found " GYRE_WIRING_NOWHERE
+                                            " or " GYRE_WIRING_HOST);
+    const char *name = pipeline->nodes[link->to].facts.name;
+    if (link->answer)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "port '%s' asks, and leads to a pool: who asks names the kernel that answers, so "
+            "give it a link of its own",
+            link->sends.name);
+    if (link->key.share != GYRE_LINK_SHARE_ANY)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' is a keyed actor, whose blocks handle the messages of their keys, and a "
+            "member of a pool takes any: link it by itself",
+            name);
+    if (is_member(pipeline, link))
+        return gyre_error_set(GYRE_INVALID, "kernel '%s' is a member twice", name);
+    return GYRE_OK;
+}
+
+gyre_status gyre_work_pools_check_device(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->link_count; i++) {
+        const struct gyre_link *link = &pipeline->links[i];
+        struct gyre_dispatch *device = pipeline->nodes[link->from].facts.device;
+        if (!link->pool[0] || gyre_dispatch_device_info(device)->knows_links & GYRE_LINKING_POOLS)
+            continue;
+        gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' sends to pool '%s', and backend '%s' has no pools yet: run the pipeline on "
+            "backend 'cpu', or give the port a link to one kernel",
+            pipeline->nodes[link->from].facts.name, link->pool, gyre_dispatch_backend(device));
+        return gyre_wiring_blame(link->place.from, GYRE_UNIMPLEMENTED);
+    }
+    return GYRE_OK;
+}
