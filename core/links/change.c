@@ -115,9 +115,16 @@ static gyre_status check_answer(gyre_pipeline *pipeline, int node, int replaced)
 static gyre_status check_node(gyre_pipeline *pipeline, int node, int replaced)
 {
     const struct gyre_node_facts *const facts = &pipeline->nodes[node].facts;
-    if (facts->device != pipeline->device)
-        return gyre_error_set(GYRE_UNIMPLEMENTED, "kernel '%s' is on another device than the pipeline",
-                              facts->name);
+    if (facts->device != pipeline->device && !pipeline->is_mixed)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' is on another device than the pipeline, all of whose kernels are on one: open the "
+            "pipeline with a kernel of that device",
+            facts->name);
+    if (pipeline->is_mixed && !facts->is_shared)
+        return gyre_error_set(GYRE_UNIMPLEMENTED,
+                              "kernel '%s' is on backend '%s', which has no links to other devices",
+                              facts->name, gyre_dispatch_backend(facts->device));
     if (facts->record->port_count)
         return gyre_error_set(
             GYRE_INVALID,

@@ -21,7 +21,8 @@
 /* Where the pipeline's memory of links is. */
 static gyre_status make_store(const gyre_pipeline *pipeline, uint64_t bytes, struct gyre_link_store *out)
 {
-    return gyre_link_store_make(pipeline->device, pipeline->nodes[0].facts.in_host, bytes, out);
+    return gyre_link_store_make(pipeline->device, pipeline->is_mixed || pipeline->nodes[0].facts.in_host, bytes,
+                                out);
 }
 
 /* ---- rings ---- */
@@ -49,7 +50,7 @@ static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_li
     link->stride = gyre_link_stride(gyre_link_payload(pipeline, link));
     if (link->capacity == 0 || tight) {
         link->capacity =
-            tight || link->is_own ? needed : gyre_link_capacity_usual(pipeline->device, needed, link->stride);
+            tight || link->is_own ? needed : gyre_link_capacity_usual(pipeline->nodes[link->from].facts.device, needed, link->stride);
         return GYRE_OK;
     }
     if (link->capacity >= least && (link->capacity & (link->capacity - 1)) == 0 &&

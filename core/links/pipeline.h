@@ -113,7 +113,8 @@ struct gyre_pipeline {
 
     uint32_t memory_size; /* bytes of memory of a flow at all nodes */
     uint64_t serial;      /* gyre_flow_head.serial */
-    struct gyre_dispatch *device;
+    struct gyre_dispatch *device; /* of the first node */
+    bool is_mixed;                /* nodes are on several devices: links and flows lie in memory of this process */
     struct gyre_link_store wires; /* rings, slots and windows of all links */
     uint64_t wires_address, wires_size;
     struct gyre_kernel_face faces[GYRE_NODES_MAX]; /* of nodes that clients enter by: how queues see them */

@@ -458,16 +458,27 @@ static gyre_status add_answers(gyre_pipeline *pipeline, const gyre_pipeline_desc
     return GYRE_OK;
 }
 
-static gyre_status check_devices(const gyre_pipeline *pipeline)
+/* The first kernel of which links to other devices cannot be made; GYRE_NODE_NOWHERE: there is none. */
+static int find_apart(const gyre_pipeline *pipeline)
 {
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (!pipeline->nodes[i].facts.is_shared)
+            return i;
+    return GYRE_NODE_NOWHERE;
+}
+
+static gyre_status check_devices(gyre_pipeline *pipeline)
+{
+    const int apart = find_apart(pipeline);
     for (int i = 1; i < pipeline->node_count; i++)
-        if (pipeline->nodes[i].facts.device != pipeline->nodes[0].facts.device)
-            return gyre_error_set(
-                GYRE_UNIMPLEMENTED,
-                "kernel '%s' is on another device than kernel '%s', and links between devices are "
-                "not there yet: give both the same backend and device",
-                pipeline->nodes[i].facts.name, pipeline->nodes[0].facts.name);
-    return GYRE_OK;
+        pipeline->is_mixed |= pipeline->nodes[i].facts.device != pipeline->nodes[0].facts.device;
+    if (!pipeline->is_mixed || apart == GYRE_NODE_NOWHERE)
+        return GYRE_OK;
+    const struct gyre_node_facts *const facts = &pipeline->nodes[apart].facts;
+    return gyre_error_set(GYRE_UNIMPLEMENTED,
+                          "kernel '%s' is on backend '%s', whose kernels send only to kernels of their own device, "
+                          "and other kernels of the pipeline are elsewhere: give all of them the same backend and device",
+                          facts->name, gyre_dispatch_backend(facts->device));
 }
 
 /* Whether the node gets messages as a tap only, whose replies nobody misses. */

@@ -51,12 +51,34 @@ const char *kernel_path(const char *file)
     return path;
 }
 
+/*
+ * The backend of the next kernel. GYRE_TEST_BACKENDS=cpu,opencl,...: kernels get these by turns, so that those of a pipeline are of
+ * several.
+ */
+static const char *next_backend(const struct conformance *test)
+{
+    static char names[256];
+    static unsigned turn;
+    const char *list = getenv("GYRE_TEST_BACKENDS");
+    char *rest = names;
+    const char *found = test->backend;
+    unsigned count = 1;
+    if (!list)
+        return found;
+    for (const char *at = list; *at; at++)
+        count += *at == ',';
+    snprintf(names, sizeof names, "%s", list);
+    for (unsigned left = turn++ % count + 1; left; left--)
+        found = strsep(&rest, ",");
+    return found;
+}
+
 gyre_launch_desc launch_desc(const struct conformance *test, const char *file, const char *kernel)
 {
     return (gyre_launch_desc){.size = sizeof(gyre_launch_desc),
                               .source = kernel_path(file),
                               .kernel = kernel,
-                              .backend = test->backend};
+                              .backend = next_backend(test)};
 }
 
 gyre_kernel *launch(struct conformance *test, const char *file, const char *kernel)
