@@ -16,6 +16,7 @@
 #include "core/links/cycles.h"
 #include "core/links/lend.h"
 #include "core/links/pipeline.h"
+#include "core/links/station.h"
 #include "core/links/subscriber.h"
 #include "core/observation/observation.h"
 #include "core/types/compare.h"
@@ -391,6 +392,12 @@ static gyre_status leave_topic(gyre_pipeline *pipeline, const char *topic, const
 /* Only where threads of this process move the messages. */
 static gyre_status check_device(const gyre_pipeline *pipeline, const char *call)
 {
+    if (pipeline->parts)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "%s: links of pipeline '%s' do not change while it is open, because it has kernels on backend '%s' beside those of "
+            "other devices: close it, and open another one",
+            call, pipeline->name, gyre_dispatch_backend(pipeline->parts->device));
     if (gyre_dispatch_device_info(pipeline->device)->knows_links & (GYRE_LINKING_HOST | GYRE_LINKING_CLIENTS))
         return GYRE_OK;
     return gyre_error_set(

@@ -458,27 +458,13 @@ static gyre_status add_answers(gyre_pipeline *pipeline, const gyre_pipeline_desc
     return GYRE_OK;
 }
 
-/* The first kernel of which links to other devices cannot be made; GYRE_NODE_NOWHERE: there is none. */
-static int find_apart(const gyre_pipeline *pipeline)
+/* Of a pipeline of several devices: those kernels are apart whose links other devices do not reach (parts.h). */
+static void find_apart(gyre_pipeline *pipeline)
 {
-    for (int i = 0; i < pipeline->node_count; i++)
-        if (!pipeline->nodes[i].facts.is_shared)
-            return i;
-    return GYRE_NODE_NOWHERE;
-}
-
-static gyre_status check_devices(gyre_pipeline *pipeline)
-{
-    const int apart = find_apart(pipeline);
     for (int i = 1; i < pipeline->node_count; i++)
         pipeline->is_mixed |= pipeline->nodes[i].facts.device != pipeline->nodes[0].facts.device;
-    if (!pipeline->is_mixed || apart == GYRE_NODE_NOWHERE)
-        return GYRE_OK;
-    const struct gyre_node_facts *const facts = &pipeline->nodes[apart].facts;
-    return gyre_error_set(GYRE_UNIMPLEMENTED,
-                          "kernel '%s' is on backend '%s', whose kernels send only to kernels of their own device, "
-                          "and other kernels of the pipeline are elsewhere: give all of them the same backend and device",
-                          facts->name, gyre_dispatch_backend(facts->device));
+    for (int i = 0; i < pipeline->node_count; i++)
+        pipeline->nodes[i].is_apart = pipeline->is_mixed && !pipeline->nodes[i].facts.is_shared;
 }
 
 /* Whether the node gets messages as a tap only, whose replies nobody misses. */
@@ -516,8 +502,6 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
     if (status == GYRE_OK)
         status = gyre_wiring_blame(wiring->answer, add_answers(pipeline, &wiring->desc));
     if (status == GYRE_OK)
-        status = check_devices(pipeline);
-    if (status == GYRE_OK)
         status = check_reached(pipeline);
     if (status == GYRE_OK)
         status = gyre_cycles_find(pipeline, wiring);
@@ -527,7 +511,9 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
         status = check_topics(pipeline);
     if (status != GYRE_OK)
         return status;
-    tell_useless_replies(pipeline);
+    find_apart(pipeline);
+    if (!pipeline->whole)
+        tell_useless_replies(pipeline);
     add_rings_of_topics(pipeline);
     pipeline->device = pipeline->nodes[0].facts.device;
     return GYRE_OK;
