@@ -59,20 +59,34 @@ static bool is_listed(const gyre_pipeline_desc *desc, const char *from)
     return false;
 }
 
+/* Whether the port leads to a kernel of the part as well: then its topic there is what the outlet hears. */
+static bool stays_too(const struct gyre_pipeline_part *part, const struct gyre_wiring_config *whole,
+                      const char *from)
+{
+    for (size_t i = 0; i < whole->desc.link_count; i++) {
+        const char *to = whole->desc.links[i].to;
+        if (strcmp(whole->desc.links[i].from, from) == 0 &&
+            is_of(part->whole, node_named(part->whole, to, strlen(to)), part))
+            return true;
+    }
+    return false;
+}
+
 /* Adds a link of the whole that begins in the part: as it is, or as an outlet, of which a port has one. */
 static void add_link(const struct gyre_pipeline_part *part, struct part_wiring *wiring,
-                     const gyre_link_desc *link, const struct gyre_wiring_place *place)
+                     const struct gyre_wiring_config *whole, size_t number)
 {
     gyre_pipeline_desc *desc = &wiring->config.desc;
+    const gyre_link_desc *link = &whole->desc.links[number];
     const size_t at = desc->link_count;
     const int from = node_named(part->whole, link->from, gyre_wiring_kernel_length(link->from)),
               to = node_named(part->whole, link->to, strlen(link->to));
     if (!is_of(part->whole, from, part))
         return;
     wiring->links[at] = *link;
-    wiring->places[at] = *place;
+    wiring->places[at] = whole->links[number];
     if (to != GYRE_NODE_NOWHERE && !is_of(part->whole, to, part)) {
-        if (is_listed(desc, link->from))
+        if (stays_too(part, whole, link->from) || is_listed(desc, link->from))
             return;
         snprintf(wiring->names[at], sizeof wiring->names[at], "outlet %zu", at);
         wiring->links[at] = (gyre_link_desc){
@@ -101,7 +115,7 @@ static struct part_wiring *wiring_of(const struct gyre_pipeline_part *part,
         if (is_of(part->whole, i, part) && part->whole->nodes[i].answers)
             wiring->answers[desc->answer_count++] = part->whole->nodes[i].facts.name;
     for (size_t i = 0; i < whole->desc.link_count; i++)
-        add_link(part, wiring, &whole->desc.links[i], &whole->links[i]);
+        add_link(part, wiring, whole, i);
     return wiring;
 }
 
@@ -188,6 +202,15 @@ static bool is_outlet(const struct gyre_pipeline_part *part, const struct gyre_l
     return false;
 }
 
+/* Whether one of the outlets has the link's port. */
+static bool is_known(const struct gyre_outlet *each, uint32_t count, const struct gyre_link *link)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < count; i++)
+        found |= each[i].node == link->from && each[i].port == link->port;
+    return found;
+}
+
 static gyre_status find_ways(struct gyre_pipeline_part *part, const struct gyre_outlet *outlet,
                              struct gyre_way *way)
 {
@@ -216,7 +239,7 @@ static gyre_status make_outlets(struct gyre_pipeline_part *part, const uint64_t 
     gyre_status status = GYRE_OK;
     for (int i = 0; i < part->inner->link_count && status == GYRE_OK; i++) {
         const struct gyre_link *link = &part->inner->links[i];
-        if (link->is_own || !is_outlet(part, link))
+        if (link->is_own || !is_outlet(part, link) || is_known(each, count, link))
             continue;
         each[count] = (struct gyre_outlet){.node = link->from, .port = link->port};
         status = choose_capacity(part, calls, tight, &each[count]);

@@ -71,22 +71,6 @@ static bool crosses(const gyre_pipeline *pipeline, const struct gyre_link *link)
     return (from->is_apart || to->is_apart) && from->facts.device != to->facts.device;
 }
 
-/* A port leads to kernels of its own part, or to kernels elsewhere. */
-static gyre_status check_port(const gyre_pipeline *pipeline, const struct gyre_link *link)
-{
-    for (int i = 0; i < pipeline->link_count; i++) {
-        const struct gyre_link *other = &pipeline->links[i];
-        if (pipeline->nodes[link->from].is_apart && other->from == link->from && other->port == link->port &&
-            !other->is_own && !crosses(pipeline, other))
-            return gyre_error_set(
-                GYRE_UNIMPLEMENTED,
-                "topic '%s' of kernel '%s' on backend '%s' leads to kernels of this device and of another one: emit to two "
-                "ports",
-                link->topic, name_of(pipeline, link->from), backend_of(pipeline, link->from));
-    }
-    return GYRE_OK;
-}
-
 static gyre_status check(const gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
 {
     gyre_status status = GYRE_OK;
@@ -110,8 +94,6 @@ static gyre_status check(const gyre_pipeline *pipeline, const struct gyre_wiring
         if (!crosses(pipeline, link))
             continue;
         status = check_crossing(pipeline, link);
-        if (status == GYRE_OK)
-            status = check_port(pipeline, link);
         if (status != GYRE_OK)
             return gyre_wiring_blame(link->place.to, status);
     }

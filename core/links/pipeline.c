@@ -327,6 +327,8 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
     snprintf(told->topic, sizeof told->topic, "%s", link->is_outlet ? "" : link->topic);
     snprintf(told->key, sizeof told->key, "%s", link->key.path);
     told->slow = (uint32_t)link->slow;
+    told->through_host =
+        link->to != GYRE_NODE_NOWHERE && pipeline->nodes[link->to].facts.device != from->device;
     told->most = link->sends.most;
     told->rings = from->movers;
     told->talk = (uint32_t)link->talk;

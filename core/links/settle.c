@@ -93,16 +93,19 @@ static void note(const struct settling *settling, const struct gyre_settled *did
     gyre_flow *flow = settling->flow; /* the counter `alive` orders this before the end of the flow */
     if (did->failed && __atomic_fetch_add(&flow->failures, 1, __ATOMIC_RELAXED) == 0)
         flow->failure = did->failure;
+    if (did->twice)
+        __atomic_fetch_add(&flow->answers, 2, __ATOMIC_RELAXED);
     if (did->failed || !did->replied || __atomic_fetch_add(&flow->answers, 1, __ATOMIC_RELAXED) != 0)
         return;
     give_reply(settling, did);
     flow->length = did->length;
 }
 
+static const gyre_failure two = {GYRE_FAILURE_REPLIES, "two handlers replied to one request"};
+
 /* Ends a flow whose messages were counted. */
 static void end_flow(const struct settling *settling)
 {
-    const gyre_failure two = {GYRE_FAILURE_REPLIES, "two handlers replied to one request"};
     const gyre_flow *flow = settling->flow;
     const uint32_t answers = __atomic_load_n(&flow->answers, __ATOMIC_RELAXED);
     if (__atomic_load_n(&flow->failures, __ATOMIC_RELAXED))
@@ -118,7 +121,7 @@ static void end_flow(const struct settling *settling)
 /* Whether the message is and stays the only one of its flow. */
 static bool stays_alone(uint64_t origin, const struct gyre_settled *did)
 {
-    return origin & GYRE_ORIGIN_SOLE && did->sent == 1 && !did->replied && !did->failed;
+    return origin & GYRE_ORIGIN_SOLE && did->sent == 1 && !did->replied && !did->twice && !did->failed;
 }
 
 uint64_t gyre_settle_begin(const gyre_pipeline *pipeline, uint64_t origin, const struct gyre_settled *did)
@@ -155,6 +158,8 @@ void gyre_settle_end(const gyre_pipeline *pipeline, uint64_t origin, const struc
     }
     if (did->failed) {
         complete_failed(&settling, &did->failure);
+    } else if (did->twice) {
+        complete_failed(&settling, &two);
     } else if (did->replied) {
         give_reply(&settling, did);
         complete(&settling, GYRE_OUTCOME_REPLY, did->length);

@@ -11,6 +11,7 @@
 /** What became of a message. */
 struct gyre_settled {
     bool failed, replied;
+    bool twice; /* two handlers replied: the reply of neither counts, and a failure elsewhere counts first */
     gyre_failure failure;
     const void *reply;
     uint32_t length; /* of the reply */

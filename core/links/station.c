@@ -275,7 +275,9 @@ static struct gyre_settled settled_as(const struct gyre_completion *completion, 
 {
     struct gyre_settled did = {
         .replied = completion->outcome == GYRE_REPLIED, .reply = reply, .length = completion->length};
-    if (completion->outcome == GYRE_HANDLER_FAILED) {
+    if (completion->outcome == GYRE_HANDLER_FAILED && completion->failure_code == GYRE_FAILURE_REPLIES) {
+        did.twice = true;
+    } else if (completion->outcome == GYRE_HANDLER_FAILED) {
         did.failed = true;
         did.failure = (gyre_failure){.code = completion->failure_code};
         snprintf(did.failure.text, sizeof did.failure.text, "%s", completion->failure_text);
