@@ -15,7 +15,9 @@
 #include "core/queue/queue.h"
 
 enum {
-    EMITTED_MOST = 1 << 22,       /* messages that one request may send elsewhere */
+    EMITTED_MOST = 1 << 22, /* messages that one request may send elsewhere */
+    WINDOW_USUAL = 256,     /* requests of a station that an outlet has room for, if they fit into */
+    OUTLET_BYTES_USUAL = 4 << 20,
     OUTLET_BYTES_MOST = 256 << 20 /* of each ring */
 };
 
@@ -160,7 +162,8 @@ static gyre_status choose_capacity(const struct gyre_pipeline_part *part, const 
     outlet->capacity = GYRE_LINK_SECTIONS;
     while (outlet->capacity < least || outlet->capacity * 15 / 16 / part->station_count < most)
         outlet->capacity *= 2;
-    while (!tight && outlet->capacity < GYRE_LINK_SLOTS && outlet->capacity * 2 * stride <= GYRE_LINK_BYTES)
+    while (!tight && outlet->capacity / part->station_count < WINDOW_USUAL * most &&
+           outlet->capacity * 2 * stride <= OUTLET_BYTES_USUAL)
         outlet->capacity *= 2;
     if (most < EMITTED_MOST && outlet->capacity * stride <= OUTLET_BYTES_MOST)
         return GYRE_OK;
