@@ -210,18 +210,31 @@ static void feed_one(struct gyre_station *station, struct gyre_station_inlet *in
     settle(station, &refused, &did);
 }
 
+/* Takes some messages from each ring, and goes on behind the last one: none waits for a ring that is never empty. */
+static bool feed_some(struct gyre_station *station)
+{
+    bool moved = false;
+    for (uint32_t looks = 0; looks < station->inlet_count; looks++) {
+        struct gyre_station_inlet *inlet = &station->inlets[station->turn];
+        for (int i = 0; i < BATCH && has_window(station) && is_filled(inlet); i++) {
+            feed_one(station, inlet);
+            moved = true;
+        }
+        if (!has_window(station) && !moved)
+            break; /* this ring's turn is not over */
+        station->turn = (station->turn + 1) % station->inlet_count;
+        if (!has_window(station))
+            break;
+    }
+    return moved;
+}
+
 static void *feed(void *context)
 {
     struct gyre_station *station = context;
     while (!is_stopping(station->part)) {
         const uint32_t seen = bell_of(station->part);
-        bool moved = false;
-        for (uint32_t i = 0; i < station->inlet_count; i++)
-            while (has_window(station) && is_filled(&station->inlets[i])) {
-                feed_one(station, &station->inlets[i]);
-                moved = true;
-            }
-        if (!moved)
+        if (!feed_some(station))
             park(station->part, seen, can_feed, station);
     }
     return NULL;

@@ -47,7 +47,7 @@ struct gyre_station {
     uint64_t capacity; /* of the queue */
     uint32_t window;   /* requests under way at most */
     struct gyre_station_inlet *inlets;
-    uint32_t inlet_count;
+    uint32_t inlet_count, turn; /* turn: the inlet to look at first; the feeder's */
     struct gyre_station_place *places;
     size_t reply_size;
     unsigned char *replies;

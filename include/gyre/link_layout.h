@@ -185,7 +185,7 @@ typedef struct gyre_flow_head {
  */
 typedef struct gyre_link_entry {
     gyre_u64 flows;  /* address of the first gyre_flow, behind the gyre_flow_head; 0: no queue here */
-    gyre_u64 region; /* address of the queue's region; with GYRE_LINKING_SHARED (backend.h) that of this process */
+    gyre_u64 region; /* address of the queue's region */
     gyre_u64 serial; /* of the queue in the table of queues of its kernel; 0: it is another kernel's */
     gyre_u32 queue;  /* its number in that table */
     gyre_u32 memory; /* where this kernel's part of a flow's memory begins */
