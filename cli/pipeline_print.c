@@ -109,6 +109,8 @@ static void print_link(const gyre_link_info *link, const struct widths *widths)
         fputs(", answers", stdout);
     if (link->key[0])
         printf(", by %s", link->key);
+    if (link->through_host)
+        fputs(", through the host", stdout);
     putchar('\n');
 }
 
@@ -204,6 +206,8 @@ static json_t *json_of_links(const pipeline_view *view)
             json_object_set_new(object, "key", cli_json_text(link->key));
         if (link->room)
             json_object_set_new(object, "room", json_integer((json_int_t)link->room));
+        if (link->through_host)
+            json_object_set_new(object, "through_host", json_true());
         json_array_append_new(links, object);
     }
     return links;
@@ -303,6 +307,7 @@ static void write_link(const pipeline_view *view, size_t number, FILE *out)
         fprintf(out, "  k%zu -> k%zu [%s", from, node_number(view, link->to),
                 link->topic[0] && link->slow == GYRE_SLOW_TAP ? "style=dotted, "
                 : link->talk == GYRE_TALK_ANSWERS             ? "constraint=false, style=dashed, "
+                : link->through_host                          ? "style=bold, "
                                                               : "");
     if (link->topic[0])
         snprintf(words, sizeof words, "%s x %" PRIu64 ", topic %s: %s", link->type, link->capacity,

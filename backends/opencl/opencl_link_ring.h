@@ -32,10 +32,10 @@ static inline const gyre_link_inlet *link_inlets(const gyre_link_table *table)
     return (const gyre_link_inlet *)(const void *)(table + 1);
 }
 
-/** The queue's region of an entry; the table of queues of this backend names the object that has it. */
+/** The queue's region of an entry, which may be a queue of another backend (GYRE_LINKING_SHARED). */
 static inline gyre_queue_region *link_region(const gyre_link_entry *entry)
 {
-    return ((const gyre_queue_memory *)link_at(entry->region))->region;
+    return link_at(entry->region);
 }
 
 /** The cell of message i's request, in the memory that the host fills. */

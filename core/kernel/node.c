@@ -14,13 +14,15 @@
 
 struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel)
 {
-    const bool in_host = gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_HOST;
+    const uint32_t links = gyre_dispatch_device_info(kernel->dispatch)->knows_links;
+    const bool in_host = links & GYRE_LINKING_HOST;
     return (struct gyre_node_facts){.name = kernel->name,
                                     .record = kernel->record,
                                     .device = kernel->dispatch,
                                     .blocks = kernel->blocks,
                                     .movers = in_host ? 1 : kernel->blocks,
                                     .in_host = in_host,
+                                    .is_shared = links & GYRE_LINKING_SHARED,
                                     .control = (uint64_t)(uintptr_t)kernel->control};
 }
 
@@ -217,10 +219,16 @@ void gyre_node_show_entry(gyre_queue *queue)
     pthread_mutex_unlock(&kernel->lock);
 }
 
+static bool knows_shared(const gyre_kernel *kernel)
+{
+    return gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_SHARED;
+}
+
 void gyre_node_describe_entry(const gyre_queue *queue, gyre_link_entry *entry)
 {
     const struct gyre_queue_view *view = gyre_view_of(queue);
-    entry->region = view->device_address;
+    entry->region = knows_shared(view->kernel) ? (uint64_t)(uintptr_t)gyre_ring_of(queue)->shared
+                                               : view->device_address;
     entry->queue = view->table_entry;
     entry->serial = view->kernel->control->queues[view->table_entry].serial;
     entry->slots = gyre_ring_of(queue)->slots;

@@ -16,6 +16,7 @@
 #include "core/links/cycles.h"
 #include "core/links/lend.h"
 #include "core/links/pipeline.h"
+#include "core/links/station.h"
 #include "core/links/subscriber.h"
 #include "core/observation/observation.h"
 #include "core/types/compare.h"
@@ -115,9 +116,16 @@ static gyre_status check_answer(gyre_pipeline *pipeline, int node, int replaced)
 static gyre_status check_node(gyre_pipeline *pipeline, int node, int replaced)
 {
     const struct gyre_node_facts *const facts = &pipeline->nodes[node].facts;
-    if (facts->device != pipeline->device)
-        return gyre_error_set(GYRE_UNIMPLEMENTED, "kernel '%s' is on another device than the pipeline",
-                              facts->name);
+    if (facts->device != pipeline->device && !pipeline->is_mixed)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' is on another device than the pipeline, all of whose kernels are on one: open the "
+            "pipeline with a kernel of that device",
+            facts->name);
+    if (pipeline->is_mixed && !facts->is_shared)
+        return gyre_error_set(GYRE_UNIMPLEMENTED,
+                              "kernel '%s' is on backend '%s', which has no links to other devices",
+                              facts->name, gyre_dispatch_backend(facts->device));
     if (facts->record->port_count)
         return gyre_error_set(
             GYRE_INVALID,
@@ -387,6 +395,12 @@ static gyre_status leave_topic(gyre_pipeline *pipeline, const char *topic, const
 /* Only where threads of this process move the messages. */
 static gyre_status check_device(const gyre_pipeline *pipeline, const char *call)
 {
+    if (pipeline->parts)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "%s: links of pipeline '%s' do not change while it is open, because it has kernels on backend '%s' beside those of "
+            "other devices: close it, and open another one",
+            call, pipeline->name, gyre_dispatch_backend(pipeline->parts->device));
     if (gyre_dispatch_device_info(pipeline->device)->knows_links & (GYRE_LINKING_HOST | GYRE_LINKING_CLIENTS))
         return GYRE_OK;
     return gyre_error_set(

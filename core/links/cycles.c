@@ -88,12 +88,15 @@ static gyre_status check_tap(const gyre_pipeline *pipeline, const struct gyre_li
 /* `needed`: gyre_linking bits. */
 static gyre_status check_device(const gyre_pipeline *pipeline, const char *what, uint32_t needed)
 {
-    const struct gyre_node_facts *facts = &pipeline->nodes[0].facts;
-    if ((gyre_dispatch_device_info(facts->device)->knows_links & needed) == needed)
-        return GYRE_OK;
-    return gyre_error_set(GYRE_UNIMPLEMENTED,
-                          "%s, and backend '%s' does not have that yet: run the pipeline on backend 'cpu'",
-                          what, gyre_dispatch_backend(facts->device));
+    for (int i = 0; i < pipeline->node_count; i++) {
+        struct gyre_dispatch *device = pipeline->nodes[i].facts.device;
+        if ((gyre_dispatch_device_info(device)->knows_links & needed) != needed)
+            return gyre_error_set(
+                GYRE_UNIMPLEMENTED,
+                "%s, and backend '%s' does not have that yet: run the pipeline on backend 'cpu'", what,
+                gyre_dispatch_backend(device));
+    }
+    return GYRE_OK;
 }
 
 static gyre_status check_cycle(const gyre_pipeline *pipeline, const struct gyre_link *link,

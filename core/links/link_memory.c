@@ -13,6 +13,7 @@
 #include "core/links/asks.h"
 #include "core/links/cycles.h"
 #include "core/links/link_sizes.h"
+#include "core/links/outlets.h"
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
 #include "core/links/work_pool.h"
@@ -22,7 +23,8 @@
 /* Where the pipeline's memory of links is. */
 static gyre_status make_store(const gyre_pipeline *pipeline, uint64_t bytes, struct gyre_link_store *out)
 {
-    return gyre_link_store_make(pipeline->device, pipeline->nodes[0].facts.in_host, bytes, out);
+    return gyre_link_store_make(pipeline->device, pipeline->is_mixed || pipeline->nodes[0].facts.in_host,
+                                bytes, out);
 }
 
 /* ---- rings ---- */
@@ -56,7 +58,9 @@ static gyre_status choose_capacity(const gyre_pipeline *pipeline, struct gyre_li
     link->stride = gyre_link_stride(gyre_link_payload(pipeline, link));
     if (link->capacity == 0 || tight) {
         link->capacity =
-            tight || link->is_own ? needed : gyre_link_capacity_usual(pipeline->device, needed, link->stride);
+            tight || link->is_own
+                ? needed
+                : gyre_link_capacity_usual(pipeline->nodes[link->from].facts.device, needed, link->stride);
         return GYRE_OK;
     }
     if (link->capacity >= least && (link->capacity & (link->capacity - 1)) == 0 &&
@@ -358,7 +362,7 @@ static uint32_t count_branches(const gyre_pipeline *pipeline, int node, uint32_t
     uint32_t count = 0;
     for (int i = 0; i < pipeline->link_count; i++)
         count += is_branch(&pipeline->links[i], node, port);
-    return count + gyre_subscribers_count(pipeline, node, port);
+    return count + gyre_subscribers_count(pipeline, node, port) + gyre_outlets_count(pipeline, node, port);
 }
 
 /* Bytes of the topics and pools that the ports of a node lead to. */
@@ -410,6 +414,7 @@ static void write_topics(const gyre_pipeline *pipeline, int node, gyre_link_tabl
             if (is_branch(&pipeline->links[i], node, number))
                 branches[topic->branch_count++] = branch_of(pipeline, &pipeline->links[i]);
         topic->branch_count += gyre_subscribers_write(pipeline, node, number, branches + topic->branch_count);
+        topic->branch_count += gyre_outlets_write(pipeline, node, number, branches + topic->branch_count);
         table->ports[number].use = leads_to_pool(pipeline, node, number) ? GYRE_PORT_POOL : GYRE_PORT_TOPIC;
         table->ports[number].control = address + offset;
         offset += sizeof *topic + topic->branch_count * sizeof *branches;
@@ -520,7 +525,8 @@ gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline)
     uint64_t commands[GYRE_NODES_MAX];
     gyre_status status = GYRE_OK;
     for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
-        status = make_table(pipeline, i, &tables[i]);
+        if (!pipeline->nodes[i].part)
+            status = make_table(pipeline, i, &tables[i]);
     if (status != GYRE_OK) {
         for (int i = 0; i < pipeline->node_count; i++)
             free_table(pipeline, tables[i]);

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/kernel/observed.h"
 #include "core/links/lend.h"
+#include "core/links/parts.h"
 #include "core/links/pipeline.h"
 #include "core/observation/observation.h"
 #include "gyre/waiting.h"
@@ -54,7 +55,9 @@ static void observe_link(const gyre_pipeline *pipeline, struct gyre_link *link)
     struct gyre_link_counts counts;
     const struct gyre_node *from = &pipeline->nodes[link->from];
     const gyre_trace *trace = gyre_observation_trace(observation_of(pipeline));
-    if (gyre_link_memory_peek(pipeline, link, &counts) != GYRE_OK)
+    const struct gyre_link *own = link;
+    const gyre_pipeline *home = gyre_parts_home(pipeline, &own);
+    if (gyre_link_memory_peek(home, own, &counts) != GYRE_OK)
         return;
     if (!link->observed)
         enter_link(pipeline, link);

@@ -13,10 +13,11 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
-#include "core/kernel/protocol.h"
 #include "core/kernel/visit.h"
 #include "core/links/lend.h"
+#include "core/links/parts.h"
 #include "core/links/pipeline_make.h"
+#include "core/links/stages_join.h"
 #include "core/observation/observation.h"
 #include "core/links/subscriber.h"
 #include "core/queue/end.h"
@@ -31,38 +32,6 @@ enum { DRAIN_POLL_NS = 20000 };
 static void end_pipeline(struct gyre_runtime_guest *guest)
 {
     gyre_pipeline_dispose((gyre_pipeline *)(void *)guest);
-}
-
-static gyre_status join_nodes(gyre_pipeline *pipeline)
-{
-    gyre_status status = GYRE_OK;
-    for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++) {
-        status = gyre_node_join(pipeline->nodes[i].kernel, &pipeline->guest, pipeline->name);
-        pipeline->nodes[i].joined = status == GYRE_OK;
-    }
-    return status;
-}
-
-static void leave_nodes(gyre_pipeline *pipeline)
-{
-    for (int i = 0; i < pipeline->node_count; i++)
-        if (pipeline->nodes[i].joined)
-            gyre_node_leave(pipeline->nodes[i].kernel);
-}
-
-/* Gives the queues of each entry their types: the entry's requests, the answers' replies. */
-static gyre_status make_faces(gyre_pipeline *pipeline)
-{
-    gyre_status status = GYRE_OK;
-    for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++) {
-        struct gyre_kernel_face *face = &pipeline->faces[i];
-        if (!pipeline->nodes[i].enters)
-            continue;
-        *face = (struct gyre_kernel_face){.record = &pipeline->records[i], .enters_pipeline = true};
-        status = gyre_kernel_types_create(pipeline->name, face->record->request, face->record->reply,
-                                          &face->types);
-    }
-    return status;
 }
 
 /* Takes the records of a pipeline that is not listed any more out of the observation file (observed.c). */
@@ -80,9 +49,8 @@ static void unobserve(gyre_pipeline *pipeline)
 static void free_pipeline(gyre_pipeline *pipeline)
 {
     unobserve(pipeline);
-    for (int i = 0; i < pipeline->node_count; i++)
-        gyre_kernel_types_destroy(pipeline->faces[i].types);
-    gyre_link_memory_destroy(pipeline);
+    gyre_parts_free(pipeline);
+    gyre_stages_free(pipeline);
     pthread_cond_destroy(&pipeline->left);
     pthread_mutex_destroy(&pipeline->lock);
     free(pipeline);
@@ -95,11 +63,11 @@ static gyre_status make(gyre_pipeline *pipeline, const struct gyre_wiring_config
     char name[GYRE_PIPELINE_NAME_MAX + 8];
     gyre_status status = gyre_wiring_resolve(pipeline, wiring);
     if (status == GYRE_OK)
-        status = make_faces(pipeline);
+        status = gyre_parts_plan(pipeline, wiring);
     if (status == GYRE_OK)
-        status = join_nodes(pipeline);
+        status = gyre_stages_join(pipeline, wiring);
     if (status == GYRE_OK)
-        status = gyre_link_memory_create(pipeline, wiring);
+        status = gyre_parts_make(pipeline, wiring);
     if (status != GYRE_OK)
         return status;
     const int first = gyre_entries_first(pipeline); /* whose own queue has its name */
@@ -251,15 +219,17 @@ static gyre_status take_apart(gyre_pipeline *pipeline, uint64_t deadline_ns)
         drain(pipeline, deadline_ns);
     pipeline->closing = true;
     for_entries(pipeline, gyre_node_hide_entry);
-    const gyre_status status = gyre_link_memory_withdraw(pipeline);
+    gyre_status status = gyre_link_memory_withdraw(pipeline);
     pipeline->withdrawn = true;
     pthread_mutex_unlock(&pipeline->lock);
+    if (status == GYRE_OK)
+        status = gyre_parts_end(pipeline);
     if (status != GYRE_OK)
         return gyre_error_add(status, "pipeline '%s' was not taken apart", pipeline->name);
     see_visitors_off(pipeline);
     tell_missed(pipeline);
     for_entries(pipeline, gyre_node_close_entry);
-    leave_nodes(pipeline);
+    gyre_stages_leave(pipeline);
     return GYRE_OK;
 }
 
@@ -278,9 +248,8 @@ static void leave_behind(gyre_pipeline *pipeline)
     pthread_mutex_lock(&pipeline->lock);
     gyre_subscribers_abandon(pipeline);
     pthread_mutex_unlock(&pipeline->lock);
-    for (int i = 0; i < pipeline->node_count; i++)
-        if (pipeline->nodes[i].joined)
-            gyre_node_leave_used(pipeline->nodes[i].kernel);
+    gyre_parts_leave_behind(pipeline);
+    gyre_stages_leave_used(pipeline);
     pipeline->guest.next = __atomic_load_n(&left_behind, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&left_behind, &pipeline->guest.next, &pipeline->guest, false,
                                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
@@ -360,6 +329,8 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
     snprintf(told->pool, sizeof told->pool, "%s", link->pool);
     told->order = (uint32_t)link->order;
     told->slow = (uint32_t)link->slow;
+    told->through_host =
+        link->to != GYRE_NODE_NOWHERE && pipeline->nodes[link->to].facts.device != from->device;
     told->most = link->sends.most;
     told->rings = from->movers;
     told->talk = (uint32_t)link->talk;
@@ -371,7 +342,8 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
     gyre_status status = gyre_layout_create(link->sends.type, GYRE_MESSAGE_MAX, &layout);
     if (status == GYRE_OK) {
         told->type_hash = layout->hash;
-        status = gyre_link_memory_count(pipeline, link, &counts);
+        const gyre_pipeline *home = gyre_parts_home(pipeline, &link);
+        status = gyre_link_memory_count(home, link, &counts);
         told->sent = counts.sent;
         told->waiting = counts.waiting;
         told->missed = counts.missed;

@@ -18,6 +18,8 @@
 #include "gyre/pipeline.h"
 
 struct gyre_subscriber;
+struct gyre_outlets;
+struct gyre_pipeline_part;
 
 enum {
     GYRE_NODES_MAX = 64,
@@ -41,8 +43,12 @@ struct gyre_node {
     struct gyre_node_facts facts;
     bool enters, answers;
     bool joined;
-    uint32_t memory;               /* where its part of a flow's memory begins */
-    bool reached;                  /* wiring.c: an entry leads to it */
+    bool
+        is_apart; /* of a pipeline of several devices: links of this one lie in memory that only it reaches */
+    struct gyre_pipeline_part
+        *part;       /* of one that is apart: the part of its device (parts.h), from gyre_parts_plan on */
+    uint32_t memory; /* where its part of a flow's memory begins */
+    bool reached;    /* wiring.c: an entry leads to it */
     struct gyre_node_table *table; /* what its blocks use now; NULL: none */
 };
 
@@ -113,15 +119,20 @@ struct gyre_pipeline {
     struct gyre_node_table *replaced; /* tables that a block may use yet */
     uint64_t turn;                    /* how often tables were replaced */
 
-    uint32_t memory_size; /* bytes of memory of a flow at all nodes */
-    uint64_t serial;      /* gyre_flow_head.serial */
-    struct gyre_dispatch *device;
+    uint32_t memory_size;         /* bytes of memory of a flow at all nodes */
+    uint64_t serial;              /* gyre_flow_head.serial */
+    struct gyre_dispatch *device; /* of the first node */
+    bool is_mixed; /* nodes are on several devices: links and flows lie in memory of this process */
     struct gyre_link_store wires; /* rings, slots and windows of all links */
     uint64_t wires_address, wires_size;
     struct gyre_kernel_face faces[GYRE_NODES_MAX]; /* of nodes that clients enter by: how queues see them */
     gyre_kernel_record records[GYRE_NODES_MAX];
 
     struct gyre_subscriber *subscribers; /* subscriber.h */
+
+    struct gyre_pipeline_part *parts; /* those of its kernels that are apart, device by device */
+    struct gyre_pipeline *whole;      /* of the pipeline of a part: the one that it is a part of */
+    struct gyre_outlets *outlets;     /* of the pipeline of a part */
 
     struct gyre_pipeline_entry entries[GYRE_ENTRIES_MAX];
     int entry_count; /* the entries from here on are free */

@@ -469,16 +469,13 @@ static gyre_status add_answers(gyre_pipeline *pipeline, const gyre_pipeline_desc
     return GYRE_OK;
 }
 
-static gyre_status check_devices(const gyre_pipeline *pipeline)
+/* Of a pipeline of several devices: those kernels are apart whose links other devices do not reach (parts.h). */
+static void find_apart(gyre_pipeline *pipeline)
 {
     for (int i = 1; i < pipeline->node_count; i++)
-        if (pipeline->nodes[i].facts.device != pipeline->nodes[0].facts.device)
-            return gyre_error_set(
-                GYRE_UNIMPLEMENTED,
-                "kernel '%s' is on another device than kernel '%s', and links between devices are "
-                "not there yet: give both the same backend and device",
-                pipeline->nodes[i].facts.name, pipeline->nodes[0].facts.name);
-    return GYRE_OK;
+        pipeline->is_mixed |= pipeline->nodes[i].facts.device != pipeline->nodes[0].facts.device;
+    for (int i = 0; i < pipeline->node_count; i++)
+        pipeline->nodes[i].is_apart = pipeline->is_mixed && !pipeline->nodes[i].facts.is_shared;
 }
 
 /* Whether the node gets messages as a tap only, whose replies nobody misses. */
@@ -516,8 +513,6 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
     if (status == GYRE_OK)
         status = gyre_wiring_blame(wiring->answer, add_answers(pipeline, &wiring->desc));
     if (status == GYRE_OK)
-        status = check_devices(pipeline);
-    if (status == GYRE_OK)
         status = check_reached(pipeline);
     if (status == GYRE_OK)
         status = gyre_work_pools_check_device(pipeline);
@@ -529,7 +524,9 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
         status = check_topics(pipeline);
     if (status != GYRE_OK)
         return status;
-    tell_useless_replies(pipeline);
+    find_apart(pipeline);
+    if (!pipeline->whole)
+        tell_useless_replies(pipeline);
     add_rings_of_topics(pipeline);
     pipeline->device = pipeline->nodes[0].facts.device;
     return GYRE_OK;

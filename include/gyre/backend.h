@@ -39,7 +39,7 @@ extern "C" {
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
 #define GYRE_ABI_MAJOR 2
-#define GYRE_ABI_MINOR 9
+#define GYRE_ABI_MINOR 10
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
@@ -174,7 +174,12 @@ enum gyre_linking {
     /* since 2.9: ports may ask (gyre_link_ring.talk), and kernels have the word gyre_token. Such links are cycles, too */
     GYRE_LINKING_ASKS = 512,
     /* since 2.9: ports may lead to pools (GYRE_PORT_POOL) */
-    GYRE_LINKING_POOLS = 1024
+    GYRE_LINKING_POOLS = 1024,
+    /*
+     * since 2.10: threads of this process move the messages, and find links, flows, control regions and the queues of entries
+     * (gyre_link_entry.region) by addresses of this process. So kernels of several such devices are stages of one pipeline
+     */
+    GYRE_LINKING_SHARED = 2048
 };
 
 typedef struct gyre_device_info {

@@ -41,8 +41,10 @@
  * A port may ask (kernel.h, ASK): the reply of the kernel that it leads to comes back to the kernel that asked, by a link that Gyre
  * adds. So asks form cycles, and need a quota. A request fails with -22 when nobody replied to it and an ask had no answer.
  *
- * In this version all kernels of a pipeline are of one device whose backend knows links, and a kernel is in one pipeline at
- * most. The kernels of an open pipeline cannot be terminated; they can be paused.
+ * Kernels of a pipeline may be on several devices and backends. Threads of this program carry what goes from one to another. Where
+ * a device moves its messages by itself (CUDA), it is a part of such a pipeline: clients enter elsewhere, and a message that leads
+ * into the part is settled with all that it causes there. A kernel is in one pipeline at most. The kernels of an open pipeline
+ * cannot be terminated; they can be paused.
  *
  * Threads, deadlines and errors as in gyre.h. Stability: as gyre.h.
  */
@@ -141,8 +143,8 @@ typedef struct gyre_pipeline_desc {
  * configured; INVALID (or CONFIG, with the place) for ports that lead nowhere, types that differ, kernels that are asked and do not
  * reply, kernels that no entry leads to, answers of
  * different types, a cycle without a quota, one whose links do not hold `window` times `quota` messages, or one that a tap leads
- * into; UNIMPLEMENTED for kernels of several devices, of a backend without links, or for topics, pools and cycles on one
- * without these. Kernels
+ * into; UNIMPLEMENTED for kernels of a backend without links, for topics, pools and cycles on one
+ * without these, and for what kernels of a device that moves its messages by itself cannot have beside those of other devices. Kernels
  * that it launched stay launched, also after a failure. Owner of *out: the caller,
  * until gyre_pipeline_close or the runtime's close.
  */
@@ -212,6 +214,8 @@ typedef struct gyre_link_info {
     uint32_t order;                    /* a gyre_pool_order */
     uint32_t takers;                   /* blocks of all members of the pool */
     uint64_t stolen; /* of a member: messages that it took and that another block of a member had emitted */
+    /* 1: its ends are on different devices, and threads of this program carry its messages */
+    uint32_t through_host;
 } gyre_link_info;
 
 /** Describes link number `index`, in the order of the pipeline; NOT_FOUND past the last one. */

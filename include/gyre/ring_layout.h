@@ -89,6 +89,8 @@ typedef struct gyre_failure {
 #define GYRE_FAILURE_FINDING (-20) /* a check of the CPU backend (`check`) found a mistake of its handler */
 #define GYRE_FAILURE_KEYS    (-21) /* the table of a keyed actor has no room for the request's key */
 #define GYRE_FAILURE_ASK     (-22) /* an ask was not answered, or asks that wait for each other are too many */
+#define GYRE_FAILURE_ELSEWHERE                                                                               \
+    (-23) /* a kernel of another device was lost, or what it sent elsewhere was incomplete */
 
 /*
  * Whether the length of a message is wrong. A message without a tail is as long as its type. A message with a tail

@@ -51,12 +51,46 @@ const char *kernel_path(const char *file)
     return path;
 }
 
+/*
+ * Which of so many backends the next kernel gets: one after the other. With GYRE_TEST_DRAW any of them, and the first one for each
+ * twelfth kernel, which is the entry of a random graph.
+ */
+static unsigned next_place(unsigned count)
+{
+    static unsigned turn;
+    const unsigned now = turn++;
+    if (!getenv("GYRE_TEST_DRAW"))
+        return now % count;
+    return now % 12 ? (now * 2654435761u >> 7) % count : 0;
+}
+
+/*
+ * Chooses where the next kernel runs. GYRE_TEST_BACKENDS=cpu,opencl:1,...: kernels are spread over these backends and devices, so
+ * that those of a pipeline are of several.
+ */
+static void choose_backend(gyre_launch_desc *desc)
+{
+    static char names[256];
+    char *rest = names, *found = names;
+    const char *list = getenv("GYRE_TEST_BACKENDS");
+    unsigned count = 1;
+    if (!list)
+        return;
+    for (const char *at = list; *at; at++)
+        count += *at == ',';
+    snprintf(names, sizeof names, "%s", list);
+    for (unsigned left = next_place(count) + 1; left; left--)
+        found = strsep(&rest, ",");
+    desc->backend = strsep(&found, ":");
+    desc->device = found ? (uint32_t)atoi(found) : 0;
+}
+
 gyre_launch_desc launch_desc(const struct conformance *test, const char *file, const char *kernel)
 {
-    return (gyre_launch_desc){.size = sizeof(gyre_launch_desc),
-                              .source = kernel_path(file),
-                              .kernel = kernel,
-                              .backend = test->backend};
+    gyre_launch_desc desc = {
+        .size = sizeof desc, .source = kernel_path(file), .kernel = kernel, .backend = test->backend};
+    choose_backend(&desc);
+    return desc;
 }
 
 gyre_kernel *launch(struct conformance *test, const char *file, const char *kernel)

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads what kernels of a part send to other devices (outlets.h). */
+#include "core/links/outlets.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/links/link_sizes.h"
+
+/* ---- memory ---- */
+
+/* Decides where rings and slots lie. Returns where they end. */
+static uint64_t place_rings(const gyre_pipeline *part, struct gyre_outlets *outlets, uint64_t *longest)
+{
+    uint64_t end = 0;
+    *longest = 0;
+    for (uint32_t i = 0; i < outlets->count; i++) {
+        struct gyre_outlet *outlet = &outlets->each[i];
+        const struct gyre_node_facts *facts = &part->nodes[outlet->node].facts;
+        outlet->first = outlets->ring_count;
+        outlet->count = facts->movers;
+        outlet->stride = gyre_link_stride(facts->record->ports[outlet->port].type->size);
+        outlets->ring_count += outlet->count;
+        end += outlet->count * sizeof(gyre_link_ring);
+    }
+    outlets->rings = calloc(outlets->ring_count, sizeof *outlets->rings);
+    outlets->seen = calloc(outlets->ring_count, sizeof *outlets->seen);
+    for (uint32_t i = 0; i < outlets->count && outlets->rings; i++) {
+        const struct gyre_outlet *outlet = &outlets->each[i];
+        const uint64_t size = gyre_link_slots_size(outlet->capacity, outlet->stride);
+        *longest = size > *longest ? size : *longest;
+        for (uint32_t j = outlet->first; j < outlet->first + outlet->count; j++, end += size)
+            outlets->rings[j].slots = end;
+    }
+    return end;
+}
+
+static gyre_status write_rings(const gyre_pipeline *part, struct gyre_outlets *outlets)
+{
+    for (uint32_t i = 0; i < outlets->count; i++) {
+        const struct gyre_outlet *outlet = &outlets->each[i];
+        for (uint32_t j = outlet->first; j < outlet->first + outlet->count; j++)
+            outlets->seen[j] = (gyre_link_ring){.slots = outlets->store.address + outlets->rings[j].slots,
+                                                .capacity = (uint32_t)outlet->capacity,
+                                                .stride = outlet->stride};
+    }
+    return gyre_link_store_write(part->device, &outlets->store, 0, outlets->seen,
+                                 outlets->ring_count * sizeof *outlets->seen);
+}
+
+gyre_status gyre_outlets_make(const gyre_pipeline *part, struct gyre_outlet *each, uint32_t count,
+                              struct gyre_outlets **out)
+{
+    struct gyre_outlets *outlets = calloc(1, sizeof *outlets);
+    uint64_t longest = 0;
+    *out = outlets;
+    if (!outlets) {
+        free(each);
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for links to other devices");
+    }
+    outlets->each = each;
+    outlets->count = count;
+    if (count == 0)
+        return GYRE_OK;
+    const uint64_t size = place_rings(part, outlets, &longest);
+    outlets->bytes = malloc(longest);
+    if (!outlets->rings || !outlets->seen || !outlets->bytes)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for links to other devices");
+    const gyre_status status =
+        gyre_link_store_make(part->device, part->nodes[0].facts.in_host, size, &outlets->store);
+    return status == GYRE_OK ? write_rings(part, outlets) : status;
+}
+
+void gyre_outlets_free(const gyre_pipeline *part, struct gyre_outlets *outlets)
+{
+    if (!outlets)
+        return;
+    if (outlets->count)
+        gyre_link_store_release(part->device, &outlets->store);
+    free(outlets->each);
+    free(outlets->rings);
+    free(outlets->seen);
+    free(outlets->bytes);
+    free(outlets);
+}
+
+/* ---- reading ---- */
+
+/* Copies the slots of the messages from `first` to `end`, which may lie at the end and the begin of the ring. */
+static gyre_status copy_slots(const gyre_pipeline *part, const struct gyre_outlets *outlets,
+                              const struct gyre_outlet *outlet, const struct gyre_outlet_ring *ring,
+                              uint64_t end)
+{
+    gyre_status status = GYRE_OK;
+    for (uint64_t at = ring->next; at != end && status == GYRE_OK;) {
+        const uint64_t place = at & (outlet->capacity - 1), left = outlet->capacity - place;
+        const uint64_t count = end - at < left ? end - at : left, offset = place * outlet->stride;
+        status = gyre_link_store_read(part->device, &outlets->store, ring->slots + offset,
+                                      (uint64_t *)(void *)(outlets->bytes + offset), count * outlet->stride);
+        at += count;
+    }
+    return status;
+}
+
+/* Takes the messages of a ring up to `head`. *moved: some were there. */
+static gyre_status take_ring(const gyre_pipeline *part, struct gyre_outlets *outlets,
+                             const struct gyre_outlet *outlet, uint32_t number, gyre_outlet_take *take,
+                             void *context)
+{
+    struct gyre_outlet_ring *ring = &outlets->rings[number];
+    const uint64_t head = outlets->seen[number].head, section = outlet->capacity / GYRE_LINK_SECTIONS;
+    if (head == ring->next)
+        return GYRE_OK;
+    gyre_status status = copy_slots(part, outlets, outlet, ring, head);
+    while (status == GYRE_OK && ring->next != head) {
+        const uint64_t place = ring->next & (outlet->capacity - 1);
+        const gyre_link_slot *slot =
+            (const gyre_link_slot *)(const void *)(outlets->bytes + place * outlet->stride);
+        if (slot->sequence != (gyre_u32)(ring->next + 1))
+            break; /* of a request that is not completed yet */
+        take(context, outlet, slot);
+        ring->fetched[place / section]++;
+        ring->next++;
+    }
+    if (status != GYRE_OK)
+        return status;
+    return gyre_link_store_write(part->device, &outlets->store,
+                                 number * sizeof(gyre_link_ring) + offsetof(gyre_link_ring, fetched),
+                                 ring->fetched, sizeof ring->fetched);
+}
+
+gyre_status gyre_outlets_read(const gyre_pipeline *part, struct gyre_outlets *outlets, gyre_outlet_take *take,
+                              void *context)
+{
+    if (outlets->count == 0)
+        return GYRE_OK;
+    gyre_status status =
+        gyre_link_store_read(part->device, &outlets->store, 0, (uint64_t *)(void *)outlets->seen,
+                             outlets->ring_count * sizeof *outlets->seen);
+    uint64_t missed = 0;
+    for (uint32_t i = 0; i < outlets->count && status == GYRE_OK; i++) {
+        const struct gyre_outlet *outlet = &outlets->each[i];
+        for (uint32_t j = outlet->first; j < outlet->first + outlet->count && status == GYRE_OK; j++) {
+            missed += outlets->seen[j].missed;
+            status = take_ring(part, outlets, outlet, j, take, context);
+        }
+    }
+    if (status == GYRE_OK)
+        outlets->missed = missed;
+    return status;
+}
+
+/* ---- what senders are told ---- */
+
+static const struct gyre_outlet *outlet_of(const gyre_pipeline *part, int node, uint32_t port)
+{
+    for (uint32_t i = 0; part->outlets && i < part->outlets->count; i++)
+        if (part->outlets->each[i].node == node && part->outlets->each[i].port == port)
+            return &part->outlets->each[i];
+    return NULL;
+}
+
+uint32_t gyre_outlets_count(const gyre_pipeline *part, int node, uint32_t port)
+{
+    return outlet_of(part, node, port) != NULL;
+}
+
+uint32_t gyre_outlets_write(const gyre_pipeline *part, int node, uint32_t port, gyre_link_branch *branches)
+{
+    const struct gyre_outlet *outlet = outlet_of(part, node, port);
+    if (!outlet)
+        return 0;
+    *branches =
+        (gyre_link_branch){.rings = part->outlets->store.address + outlet->first * sizeof(gyre_link_ring),
+                           .control = part->nodes[node].facts.control,
+                           .slow = GYRE_BRANCH_TAP};
+    return 1;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the kernels of a resolved pipeline its stages, and lets them go. */
+#ifndef GYRE_CORE_LINKS_STAGES_JOIN_H
+#define GYRE_CORE_LINKS_STAGES_JOIN_H
+
+#include "core/links/pipeline.h"
+
+/** Makes the types of entries, joins the kernels that are not of a part, and makes the memory of the links. */
+gyre_status gyre_stages_join(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring);
+/** Lets the kernels go. No block uses a table of links. */
+void gyre_stages_leave(gyre_pipeline *pipeline);
+/** Lets kernels go whose memory a block may use for ever. */
+void gyre_stages_leave_used(gyre_pipeline *pipeline);
+/** Frees what gyre_stages_join made. */
+void gyre_stages_free(gyre_pipeline *pipeline);
+
+#endif
