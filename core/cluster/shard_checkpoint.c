@@ -7,7 +7,10 @@
 gyre_status gyre_shard_checkpoint(struct gyre_shard *shard)
 {
     struct gyre_site *site = shard->site;
-    gyre_status status = gyre_keyed_table_read(shard->kernel, shard->table, shard->table_size);
+    gyre_status status =
+        gyre_shard_publish(shard); /* a checkpoint has the effect of blocks whose replies are there */
+    if (status == GYRE_OK)
+        status = gyre_keyed_table_read(shard->kernel, shard->table, shard->table_size);
     if (status == GYRE_OK)
         status = gyre_kept_checkpoint(&shard->kept, shard->table, shard->position);
     if (status != GYRE_OK)
