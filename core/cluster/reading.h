@@ -13,9 +13,13 @@
 struct gyre_reading {
     bool
         has_read; /* one block at least: from then on the transport is asked first whether there is another one */
-    uint64_t read_ns; /* when the transport was last read without asking */
+    uint64_t read_ns; /* when the transport was last read without asking, */
+    uint64_t
+        next_ns; /* and how long it may be before it is read so again: longer each time that nothing was there */
 };
 
+/** How long to wait for a block of a log that had none for a while, so that many silent logs cost little. */
+uint64_t gyre_reading_nap_ns(const struct gyre_reading *reading);
 /** Whether the transport has a block behind `after` at hand. Does not wait. False says nothing. */
 bool gyre_reading_has_next(struct gyre_transport *transport, const char *log, uint64_t after);
 /** As gyre_transport_read, and AGAIN also when no block is at hand and the log was read a short time ago. */

@@ -61,6 +61,7 @@ struct gyre_shard {
     char log[GYRE_CLUSTER_NAME_SIZE];                  /* in.SHARD */
     uint64_t position;                                 /* the last block of it that was handled */
     uint64_t since;                                    /* requests since the last checkpoint */
+    uint64_t unpurged;                                 /* blocks since the last purge */
     uint64_t checkpoint_ns;                            /* when that was */
     struct gyre_reading reading;                       /* of that log */
     unsigned char *requests, *replies, *table, *reply; /* a block each; the table's copy; `at_once` replies */

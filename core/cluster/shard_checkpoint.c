@@ -4,6 +4,19 @@
 #include "core/cluster/shard.h"
 #include "core/kernel/keyed_table.h"
 
+enum { PURGE_EVERY = 64 }; /* blocks: a purge costs a server as much as many of them */
+
+/* A failure is made up for later. */
+static void purge_requests(struct gyre_shard *shard)
+{
+    if (shard->unpurged < PURGE_EVERY)
+        return;
+    gyre_error_hold();
+    if (gyre_transport_purge(shard->site->transport, shard->log, shard->position) == GYRE_OK)
+        shard->unpurged = 0;
+    gyre_error_let_go();
+}
+
 gyre_status gyre_shard_checkpoint(struct gyre_shard *shard)
 {
     struct gyre_site *site = shard->site;
@@ -18,8 +31,6 @@ gyre_status gyre_shard_checkpoint(struct gyre_shard *shard)
     shard->since = 0;
     shard->checkpoint_ns = gyre_clock_ns();
     gyre_site_count(site, &site->info.checkpoints, 1);
-    gyre_error_hold();
-    gyre_transport_purge(site->transport, shard->log, shard->position); /* a failure is made up for later */
-    gyre_error_let_go();
+    purge_requests(shard);
     return GYRE_OK;
 }

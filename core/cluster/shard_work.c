@@ -259,6 +259,7 @@ static gyre_status handle_block(struct gyre_shard *shard, size_t size, uint64_t 
     if (status != GYRE_OK)
         return status;
     shard->position = number;
+    shard->unpurged++;
     return gyre_trial_after(shard);
 }
 
@@ -279,12 +280,18 @@ static bool may_pass(gyre_status status)
            status == GYRE_EXHAUSTED;
 }
 
+/* Not long while a checkpoint will be due. A shard that waits longer is given back a little later, and handles a request as soon as it comes. */
+static uint64_t idle_ns(const struct gyre_shard *shard)
+{
+    return shard->position == shard->kept.position ? gyre_reading_nap_ns(&shard->reading) : IDLE_NS;
+}
+
 /* Waits for a moment, with nothing unpublished. */
 static gyre_status idle(struct gyre_shard *shard)
 {
     const gyre_status status = gyre_shard_publish(shard);
     if (status == GYRE_OK && gyre_transport_wait(shard->site->transport, shard->log, shard->position,
-                                                 gyre_clock_ns() + IDLE_NS) == GYRE_UNAVAILABLE)
+                                                 gyre_clock_ns() + idle_ns(shard)) == GYRE_UNAVAILABLE)
         nap(IDLE_NS);
     return status;
 }

@@ -8,6 +8,7 @@
  * S: for each row, its floor included. --ops: the floor is the transport's own append and read. `nats` needs a server at CLUSTER_URL.
  */
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,63 +154,66 @@ struct row {
 };
 
 struct turns {
-    double value[ROUNDS], floor[ROUNDS], ratio[ROUNDS], cpu[ROUNDS], floor_cpu[ROUNDS], p50[ROUNDS],
-        p99[ROUNDS], floor_p50[ROUNDS];
+    struct bench_figures value[ROUNDS], floor[ROUNDS];
+    double ratio[ROUNDS]; /* of rates, or of medians of latencies */
 };
 
 static void run_value(const struct row *row, uint64_t slice_ns, struct bench_figures *figures)
 {
-    const uint64_t cpu = bench_cpu_of_all(row->member);
+    const uint64_t cpu = bench_cpu_of_all(row->member), servers = bench_cpu_of_servers();
     if (row->batch)
         bench_load_stream(row->load, row->batch, slice_ns, figures);
     else
         bench_load_calls(row->load, slice_ns, figures);
     figures->cpu_ns = (double)(bench_cpu_of_all(row->member) - cpu) / (double)figures->requests;
+    figures->server_ns = (double)(bench_cpu_of_servers() - servers) / (double)figures->requests;
 }
 
 static void run_floor(struct floor *floor, const struct row *row, uint64_t slice_ns,
                       struct bench_figures *figures)
 {
-    const uint64_t cpu = bench_cpu_of_all(floor->echo);
+    const uint64_t cpu = bench_cpu_of_all(floor->echo), servers = bench_cpu_of_servers();
     if (row->batch)
         stream_floor(floor, row->batch, slice_ns, figures);
     else
         call_floor(floor, slice_ns, figures);
     figures->cpu_ns = (double)(bench_cpu_of_all(floor->echo) - cpu) / (double)figures->requests;
+    figures->server_ns = (double)(bench_cpu_of_servers() - servers) / (double)figures->requests;
     floor->ops->settle();
 }
 
 static void run_turns(struct floor *floor, const struct row *row, uint64_t slice_ns, struct turns *turns)
 {
+    *turns = (struct turns){0};
     for (int i = 0; i < ROUNDS; i++) {
-        struct bench_figures value = {0}, bare = {0};
-        run_floor(floor, row, slice_ns, &bare);
-        run_value(row, slice_ns, &value);
-        turns->value[i] = value.per_second;
-        turns->floor[i] = bare.per_second;
-        turns->ratio[i] = row->batch ? value.per_second / bare.per_second : value.p50 / bare.p50;
-        turns->cpu[i] = value.cpu_ns;
-        turns->floor_cpu[i] = bare.cpu_ns;
-        turns->p50[i] = value.p50;
-        turns->p99[i] = value.p99;
-        turns->floor_p50[i] = bare.p50;
+        struct bench_figures *value = &turns->value[i], *bare = &turns->floor[i];
+        run_floor(floor, row, slice_ns, bare);
+        run_value(row, slice_ns, value);
+        turns->ratio[i] = row->batch ? value->per_second / bare->per_second : value->p50 / bare->p50;
     }
 }
 
-static double median(const double *values)
+/* The median of a member of the figures of all rounds. */
+static double median(const struct bench_figures *figures, size_t member)
 {
+    double values[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++)
+        memcpy(&values[i], (const char *)&figures[i] + member, sizeof values[i]);
     return bench_median(values, ROUNDS);
 }
+#define MEDIAN(figures, member) median(figures, offsetof(struct bench_figures, member))
 
 static void print_row(const struct row *row, const struct turns *turns)
 {
     const size_t size = bench_load_block(row->batch ? row->batch : 1);
-    printf("%6d  %7u  %8zu  %10.0f  %10.0f  %6.2f  %9.2f  %9.2f", row->shards, row->batch, size,
-           median(turns->value), median(turns->floor), median(turns->ratio), median(turns->cpu) / 1e3,
-           median(turns->floor_cpu) / 1e3);
+    const struct bench_figures *value = turns->value, *floor = turns->floor;
+    printf("%6d %7u %8zu %11.0f %11.0f %6.2f %8.2f %8.2f %8.2f %8.2f", row->shards, row->batch, size,
+           MEDIAN(value, per_second), MEDIAN(floor, per_second), bench_median(turns->ratio, ROUNDS),
+           MEDIAN(value, cpu_ns) / 1e3, MEDIAN(floor, cpu_ns) / 1e3, MEDIAN(value, server_ns) / 1e3,
+           MEDIAN(floor, server_ns) / 1e3);
     if (!row->batch)
-        printf("  %8.0f  %8.0f  %8.0f", median(turns->p50) / 1e3, median(turns->p99) / 1e3,
-               median(turns->floor_p50) / 1e3);
+        printf(" %8.0f %8.0f %8.0f %8.0f", MEDIAN(value, p50) / 1e3, MEDIAN(value, p99) / 1e3,
+               MEDIAN(floor, p50) / 1e3, MEDIAN(floor, p99) / 1e3);
     putchar('\n');
     fflush(stdout);
 }
@@ -302,8 +306,8 @@ int main(int argc, char **argv)
         return fail_usage();
     bench_place_begin(what);
     printf("transport %s, floor: %s\n", what, bench_floor_of(what, options.ops)->name);
-    printf(
-        "shards  a block     bytes  requests/s     floor/s   ratio  us cpu/rq   us floor    p50 us    p99 us  floor p50\n");
+    printf("%54s %17s %17s %17s %17s\n", "", "us of CPU", "of the server", "us, p50 and p99", "of the floor");
+    printf("shards a block    bytes  requests/s     floor/s  ratio  request    floor  request    floor\n");
     for (size_t i = 0; i < options.shard_count; i++)
         run_shards(options.shards[i], &options);
     bench_place_end();

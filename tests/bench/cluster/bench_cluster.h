@@ -19,7 +19,8 @@ enum { BENCH_WINDOW = 24, BENCH_WAIT_MS = 60000, BENCH_SETTINGS = 16 };
 /** One round: rates, latencies, and what all processes together spent. */
 struct bench_figures {
     uint64_t requests;
-    double per_second, cpu_ns; /* of a request: this process, its partner and the server */
+    double per_second, cpu_ns; /* of a request: this process, its partner and the servers, */
+    double server_ns;          /* and the servers alone */
     double p50, p99;
 };
 
@@ -40,6 +41,8 @@ void bench_ready(void);
 void bench_end(pid_t process, bool in_order);
 /** CPU time of this process, of the partner and of the server. */
 uint64_t bench_cpu_of_all(pid_t partner);
+/** That of the servers alone: what bounds a cluster whose members have machines of their own. */
+uint64_t bench_cpu_of_servers(void);
 /** Ends the program with the sentence of the library unless `status` is OK. */
 void bench_must(gyre_status status, const char *what);
 void bench_require(bool holds, const char *what);

@@ -132,16 +132,20 @@ static uint64_t cpu_of(pid_t process)
 }
 
 /* CLUSTER_SERVER may name several, separated by blanks. */
-uint64_t bench_cpu_of_all(pid_t partner)
+uint64_t bench_cpu_of_servers(void)
 {
-    const char *servers = getenv("CLUSTER_SERVER");
-    uint64_t sum = cpu_of(getpid()) + cpu_of(partner);
+    uint64_t sum = 0;
     char *end = NULL;
-    for (const char *at = servers; at && *at; at = end) {
+    for (const char *at = getenv("CLUSTER_SERVER"); at && *at; at = end) {
         const long server = strtol(at, &end, 10);
         if (end == at)
             break;
         sum += cpu_of((pid_t)server);
     }
     return sum;
+}
+
+uint64_t bench_cpu_of_all(pid_t partner)
+{
+    return cpu_of(getpid()) + cpu_of(partner) + bench_cpu_of_servers();
 }
