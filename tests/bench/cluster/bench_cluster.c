@@ -3,9 +3,9 @@
  * Requests through a cluster, every reply checked, beside the same blocks through the bare transport, in turns: client -> log -> member ->
  * handler -> log -> client. For ./dev bench cluster; docs/cluster.md has figures of one run.
  *
- * usage: bench_cluster file|nats [--seconds S] [--shards N,N...] [--batch N,N...] [--ops]
+ * usage: bench_cluster file|nats [--seconds S] [--shards N,N...] [--batch N,N...] [--ops] [--kills N] [--moves N] [--keys N]
  *
- * S: for each row, its floor included. --ops: the floor is the transport's own append and read. `nats` needs a server at CLUSTER_URL.
+ * S: for each row, its floor included. --kills, --moves: instead of rows, the pauses when members are killed, and when a shard with N keys moves. --ops: the floor is the transport's own append and read. `nats` needs a server at CLUSTER_URL.
  */
 #include <signal.h>
 #include <stddef.h>
@@ -24,6 +24,8 @@ struct options {
     int shards[LIST_MAX], batches[LIST_MAX];
     size_t shard_count, batch_count;
     bool ops;
+    int kills, moves;
+    uint32_t keys;
 };
 
 /* ---- the floor ---- */
@@ -236,13 +238,22 @@ static void run_shards(int shards, const struct options *options)
     const char *const arguments[] = {
         "bench_cluster", "member", bench_transport(), app, text, "first", "64", NULL};
     struct row row = {.shards = shards, .member = bench_start(arguments)};
-    row.load = bench_load_open(app, shards);
+    row.load = bench_load_open(app, shards, 4);
     for (size_t i = 0; i < options->batch_count; i++) {
         row.batch = (uint32_t)options->batches[i];
         run_row(&row, options);
     }
     bench_load_close(row.load);
     bench_end(row.member, true);
+}
+
+static void run_rates(const char *transport, const struct options *options)
+{
+    printf("transport %s, floor: %s\n", transport, bench_floor_of(transport, options->ops)->name);
+    printf("%52s %17s %17s %17s %17s\n", "", "us of CPU", "of the server", "us, p50 and p99", "of the floor");
+    puts("shards a block    bytes  requests/s     floor/s  ratio  request    floor  request    floor");
+    for (size_t i = 0; i < options->shard_count; i++)
+        run_shards(options->shards[i], options);
 }
 
 /* ---- the command ---- */
@@ -262,14 +273,16 @@ static size_t parse_list(const char *text, int least, int most, int list[LIST_MA
 
 static int fail_usage(void)
 {
-    fputs("usage: bench_cluster file|nats [--seconds S] [--shards N,N...] [--batch N,N...] [--ops]\n",
-          stderr);
+    fputs(
+        "usage: bench_cluster file|nats [--seconds S] [--shards N,N...] [--batch N,N...] [--ops] [--kills N] [--moves N] [--keys N]\n",
+        stderr);
     return 2;
 }
 
 static bool parse(int argc, char **argv, struct options *options)
 {
     options->seconds = 4;
+    options->keys = 1000000;
     options->shard_count = parse_list("8,64,512", 1, 4096, options->shards);
     options->batch_count = parse_list("0,1,16,256,2048", 0, 2048, options->batches);
     for (int i = 2; i < argc; i++) {
@@ -284,6 +297,12 @@ static bool parse(int argc, char **argv, struct options *options)
             options->shard_count = parse_list(value, 1, 4096, options->shards);
         else if (strcmp(argv[i], "--batch") == 0)
             options->batch_count = parse_list(value, 0, 2048, options->batches);
+        else if (strcmp(argv[i], "--kills") == 0)
+            options->kills = (int)strtol(value, NULL, 10);
+        else if (strcmp(argv[i], "--moves") == 0)
+            options->moves = (int)strtol(value, NULL, 10);
+        else if (strcmp(argv[i], "--keys") == 0)
+            options->keys = (uint32_t)strtoul(value, NULL, 10);
         else
             return false;
         i++;
@@ -305,11 +324,13 @@ int main(int argc, char **argv)
     if ((strcmp(what, "file") != 0 && strcmp(what, "nats") != 0) || !parse(argc, argv, &options))
         return fail_usage();
     bench_place_begin(what);
-    printf("transport %s, floor: %s\n", what, bench_floor_of(what, options.ops)->name);
-    printf("%54s %17s %17s %17s %17s\n", "", "us of CPU", "of the server", "us, p50 and p99", "of the floor");
-    printf("shards a block    bytes  requests/s     floor/s  ratio  request    floor  request    floor\n");
-    for (size_t i = 0; i < options.shard_count; i++)
-        run_shards(options.shards[i], &options);
+    if (options.kills || options.moves) {
+        if (options.kills)
+            bench_kills(options.kills);
+        if (options.moves)
+            bench_moves(options.moves, options.keys);
+    } else
+        run_rates(what, &options);
     bench_place_end();
     return 0;
 }

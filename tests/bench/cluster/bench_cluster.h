@@ -68,7 +68,8 @@ extern const struct bench_floor_ops bench_floor_nats;
 /* ---- bench_load.c: a client that checks every reply ---- */
 
 struct bench_load;
-struct bench_load *bench_load_open(const char *app, int shards);
+/** `keys_each`: accounts of each shard. */
+struct bench_load *bench_load_open(const char *app, int shards, uint32_t keys_each);
 void bench_load_close(struct bench_load *load);
 /** Keeps BENCH_WINDOW blocks of `batch` requests under way. */
 void bench_load_stream(struct bench_load *load, uint32_t batch, uint64_t duration_ns,
@@ -77,9 +78,21 @@ void bench_load_stream(struct bench_load *load, uint32_t batch, uint64_t duratio
 void bench_load_calls(struct bench_load *load, uint64_t duration_ns, struct bench_figures *figures);
 /** Bytes of a block of so many requests. */
 size_t bench_load_block(uint32_t batch);
-/** One request a ms until `stop` says so; the longest time between a request and its reply. */
-double bench_load_pause(struct bench_load *load, bool (*stop)(void *context), void *context);
+/** A request for every account. */
+void bench_load_fill(struct bench_load *load);
+/**
+ * 16 requests to the first shard, or to each of up to 8, again and again until `stop` says so: the longest time between sending them and
+ * their last reply, in ns.
+ */
+double bench_load_pause(struct bench_load *load, bool all, bool (*stop)(void *context), void *context);
 /** main of a member's process. */
 int bench_member(const char *app, int shards, const char *name, const char *keys);
+
+/* ---- bench_pauses.c ---- */
+
+/** Kills one of two members, so often, and starts another one: how long requests wait. */
+void bench_kills(int count);
+/** Moves a shard with so many keys from one member to the other, so often. */
+void bench_moves(int count, uint32_t keys);
 
 #endif

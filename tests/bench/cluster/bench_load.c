@@ -12,14 +12,14 @@
 #include "gyre/cluster.h"
 #include "tests/system/survival/cluster/counters.h"
 
-enum { KEYS = 4, BATCH_MAX = 2048, BLOCKS_A_CALL = 8, PLACES = 1 << 18 };
+enum { BATCH_MAX = 2048, BLOCKS_A_CALL = 8, PLACES = 1 << 18 };
 
 struct bench_load {
     gyre_runtime *runtime;
     gyre_cluster *cluster;
-    uint32_t shards, next_shard;
-    uint64_t (*keys)[KEYS]; /* of each shard */
-    count_state (*models)[KEYS];
+    uint32_t shards, next_shard, keys_each;
+    uint64_t *keys; /* `keys_each` of each shard */
+    count_state *models;
     count_state expected[PLACES]; /* by the number of the request */
     bool is_answered[PLACES];
     uint64_t sent, received, oldest; /* the first one that is unanswered */
@@ -97,21 +97,22 @@ static void find_keys(struct bench_load *load)
         uint64_t hash;
         bench_must(gyre_message_key_hash(&key, &request, sizeof request, &hash), "hashing a key");
         const uint64_t shard = hash % load->shards;
-        if (found[shard] < KEYS) {
-            load->keys[shard][found[shard]++] = account;
-            full += found[shard] == KEYS;
+        if (found[shard] < load->keys_each) {
+            load->keys[shard * load->keys_each + found[shard]++] = account;
+            full += found[shard] == load->keys_each;
         }
     }
     free(found);
 }
 
-struct bench_load *bench_load_open(const char *app, int shards)
+struct bench_load *bench_load_open(const char *app, int shards, uint32_t keys_each)
 {
     struct bench_load *load = calloc(1, sizeof *load);
     bench_require(load != NULL, "out of memory");
     load->shards = (uint32_t)shards;
-    load->keys = calloc(load->shards, sizeof *load->keys);
-    load->models = calloc(load->shards, sizeof *load->models);
+    load->keys_each = keys_each;
+    load->keys = calloc((size_t)load->shards * keys_each, sizeof *load->keys);
+    load->models = calloc((size_t)load->shards * keys_each, sizeof *load->models);
     bench_require(load->keys && load->models, "out of memory");
     find_keys(load);
     const gyre_open_desc open_desc = {.size = sizeof open_desc,
@@ -139,11 +140,12 @@ size_t bench_load_block(uint32_t batch)
     return sizeof(struct gyre_cluster_requests) + batch * gyre_cluster_message_room(sizeof(count_request));
 }
 
-static count_request next_request(struct bench_load *load, uint32_t shard)
+static count_request next_request(struct bench_load *load, uint32_t shard, uint64_t key)
 {
-    const uint64_t number = load->sent++, place = number % PLACES, key = number % KEYS;
-    const count_request request = {load->keys[shard][key], number % 1000003};
-    count_state *model = &load->models[shard][key];
+    const uint64_t number = load->sent++, place = number % PLACES;
+    const size_t at = (size_t)shard * load->keys_each + key % load->keys_each;
+    const count_request request = {load->keys[at], number % 1000003};
+    count_state *model = &load->models[at];
     model->count++;
     model->trace = COUNTED(model->trace, request.amount);
     load->expected[place] = *model;
@@ -151,21 +153,27 @@ static count_request next_request(struct bench_load *load, uint32_t shard)
     return request;
 }
 
-/* One block for each of the next shards. */
-static void send_blocks(struct bench_load *load, uint32_t blocks, uint32_t batch)
+static void send_requests(struct bench_load *load, size_t count, uint64_t first)
 {
     uint64_t index;
-    size_t sent = 0, count = 0;
-    const uint64_t first = load->sent;
-    for (uint32_t i = 0; i < blocks; i++) {
-        for (uint32_t k = 0; k < batch; k++)
-            load->requests[count++] = next_request(load, load->next_shard);
-        load->next_shard = (load->next_shard + 1) % load->shards;
-    }
+    size_t sent = 0;
     bench_must(gyre_cluster_send_batch(load->cluster, load->requests, sizeof load->requests[0], count, &index,
                                        &sent, gyre_in_ms(BENCH_WAIT_MS)),
                "sending");
     bench_require(sent == count && index == first, "requests have other numbers than those that were sent");
+}
+
+/* One block for each of the next shards, with keys that are spread over all of the shard. */
+static void send_blocks(struct bench_load *load, uint32_t blocks, uint32_t batch)
+{
+    const uint64_t first = load->sent;
+    size_t count = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        for (uint32_t k = 0; k < batch; k++)
+            load->requests[count++] = next_request(load, load->next_shard, load->sent * UINT64_C(2654435761));
+        load->next_shard = (load->next_shard + 1) % load->shards;
+    }
+    send_requests(load, count, first);
 }
 
 static void check_reply(struct bench_load *load, const gyre_completion *completion, const count_state *reply)
@@ -235,18 +243,33 @@ void bench_load_calls(struct bench_load *load, uint64_t duration_ns, struct benc
     figures->p99 = (double)bench_histogram_quantile(&histogram, 0.99);
 }
 
-/* Requests to the first shard, one after the other: each waits as long as the shard does. */
-double bench_load_pause(struct bench_load *load, bool (*stop)(void *context), void *context)
+void bench_load_fill(struct bench_load *load)
+{
+    for (uint32_t shard = 0; shard < load->shards; shard++)
+        for (uint64_t key = 0; key < load->keys_each;) {
+            const uint64_t first = load->sent;
+            size_t count = 0;
+            for (; count < BATCH_MAX && key < load->keys_each; key++)
+                load->requests[count++] = next_request(load, shard, key);
+            send_requests(load, count, first);
+            while (load->received < load->sent)
+                receive_one(load);
+        }
+}
+
+double bench_load_pause(struct bench_load *load, bool all, bool (*stop)(void *context), void *context)
 {
     uint64_t longest = 0;
-    do {
+    bool is_over = false;
+    while (!is_over) {
+        is_over = stop(context); /* one turn more */
         const uint64_t begin = now_ns();
         load->next_shard = 0;
-        send_blocks(load, 1, 16);
+        send_blocks(load, all ? load->shards : 1, 16);
         while (load->received < load->sent)
             receive_one(load);
         const uint64_t took = now_ns() - begin;
         longest = took > longest ? took : longest;
-    } while (!stop(context));
+    }
     return (double)longest;
 }
