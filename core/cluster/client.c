@@ -24,7 +24,7 @@ static void free_cluster(struct gyre_cluster *cluster)
     gyre_transport_close(cluster->transport);
     pthread_mutex_destroy(&cluster->lock);
     free(cluster->shards);
-    free(cluster->block);
+    free(cluster->blocks);
     free(cluster->replies);
     free(cluster);
 }
@@ -68,10 +68,10 @@ static gyre_status compare_types(const struct gyre_cluster *cluster, const gyre_
 static gyre_status make_room(struct gyre_cluster *cluster)
 {
     cluster->shards = calloc(cluster->app.shards, sizeof *cluster->shards);
-    cluster->block = malloc(GYRE_TRANSPORT_BLOCK_MAX);
+    cluster->blocks = malloc(GYRE_CLIENT_ROUND_BYTES);
     cluster->replies = malloc(GYRE_TRANSPORT_BLOCK_MAX);
     cluster->kept_end = &cluster->kept;
-    if (!cluster->shards || !cluster->block || !cluster->replies)
+    if (!cluster->shards || !cluster->blocks || !cluster->replies)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a client of a cluster");
     for (uint32_t i = 0; i < cluster->app.shards; i++)
         cluster->shards[i].next = 1;

@@ -12,13 +12,16 @@
 #include <pthread.h>
 
 #include "core/cluster/app.h"
+#include "core/cluster/reading.h"
 #include "core/device/runtime.h"
 #include "core/types/key.h"
 #include "gyre/cluster.h"
 
 enum {
     GYRE_CLIENT_UNANSWERED_MAX = 65536, /* requests of a client that are unanswered */
-    GYRE_CLIENT_BLOCK_MAX = 256 * 1024  /* bytes of a block of requests */
+    GYRE_CLIENT_BLOCK_MAX = 256 * 1024, /* bytes of a block of requests */
+    GYRE_CLIENT_ROUND_MAX = 32,         /* blocks, of different shards, that are under way at once */
+    GYRE_CLIENT_ROUND_BYTES = 1 << 20   /* and their bytes, with room for one more */
 };
 
 /** The requests of a client to one shard. */
@@ -31,6 +34,8 @@ struct gyre_client_shard {
     unsigned char *
         uncertain; /* a block that may be in the log or not: it goes first, whatever else is sent; NULL: there is none */
     size_t uncertain_size;
+    uint32_t first_unsent,
+        last_unsent; /* while a batch is sent: places of its requests to this shard; counted from 1, 0: none */
 };
 
 /** A completion that is kept for another caller. */
@@ -52,11 +57,13 @@ struct gyre_cluster {
     pthread_mutex_t lock;
     struct gyre_client_shard *shards;
     uint64_t next_index, unanswered;
-    unsigned char *block;   /* that is being built */
+    unsigned char *blocks;  /* that are being built: a round's */
     unsigned char *replies; /* the block of replies that is being read */
     struct gyre_cluster_replies head;
     struct gyre_cluster_walk walk;
-    uint64_t position, purged; /* the last block that was read; up to which blocks were purged */
+    uint64_t position;   /* the last block that was read */
+    uint64_t read_count; /* blocks since the last purge */
+    struct gyre_reading reading;
     struct gyre_client_reply *kept, **kept_end;
 };
 

@@ -22,15 +22,15 @@ static gyre_status read_block(struct gyre_cluster *cluster)
 {
     size_t size;
     uint64_t number;
-    gyre_status status = gyre_transport_read(cluster->transport, cluster->log, cluster->position,
-                                             cluster->replies, GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
+    gyre_status status = gyre_reading_next(&cluster->reading, cluster->transport, cluster->log,
+                                           cluster->position, cluster->replies, &size, &number);
     if (status != GYRE_OK)
         return status;
-    if (cluster->position - cluster->purged >= PURGE_EVERY) {
+    if (++cluster->read_count >= PURGE_EVERY) {
         gyre_error_hold();
         gyre_transport_purge(cluster->transport, cluster->log, cluster->position);
         gyre_error_let_go();
-        cluster->purged = cluster->position;
+        cluster->read_count = 0;
     }
     cluster->position = number;
     cluster->walk.left = 0;

@@ -13,20 +13,42 @@
 
 /* ---- one block ---- */
 
-/* Appends a block until it is known to be in the log, or the deadline. TIMEOUT: not known; another failure: it is not. */
-static gyre_status append(struct gyre_cluster *cluster, uint32_t shard, const unsigned char *block,
-                          size_t size, uint64_t deadline_ns)
-{
+/* A block of requests, and the names that the transport needs for it. */
+struct packet {
+    uint32_t shard, count;
     char log[GYRE_CLUSTER_NAME_SIZE], id[GYRE_CLUSTER_NAME_SIZE];
+    const unsigned char *bytes;
+    size_t size;
+};
+
+static void name_packet(const struct gyre_cluster *cluster, struct packet *packet)
+{
     struct gyre_cluster_requests head;
+    memcpy(&head, packet->bytes, sizeof head);
+    gyre_cluster_shard_name(packet->log, "in", packet->shard);
+    snprintf(packet->id, sizeof packet->id, "%s.%u.%llu", cluster->log, packet->shard,
+             (unsigned long long)head.first);
+}
+
+static gyre_transport_block block_of(const struct packet *packet)
+{
+    return (gyre_transport_block){.size = sizeof(gyre_transport_block),
+                                  .bytes = packet->bytes,
+                                  .byte_count = packet->size,
+                                  .expected = GYRE_TRANSPORT_ANY,
+                                  .id = packet->id};
+}
+
+/*
+ * Appends a block until it is known to be in the log, or the deadline. TIMEOUT: not known; another failure: it is not. `status`: what became of
+ * an earlier try.
+ */
+static gyre_status append(struct gyre_cluster *cluster, const struct packet *packet, gyre_status status,
+                          uint64_t deadline_ns)
+{
+    const gyre_transport_block block = block_of(packet);
     bool maybe = false;
-    memcpy(&head, block, sizeof head);
-    gyre_cluster_shard_name(log, "in", shard);
-    snprintf(id, sizeof id, "%s.%u.%llu", cluster->log, shard, (unsigned long long)head.first);
-    const gyre_transport_block desc = {
-        .size = sizeof desc, .bytes = block, .byte_count = size, .expected = GYRE_TRANSPORT_ANY, .id = id};
     for (;;) {
-        const gyre_status status = gyre_transport_append(cluster->transport, log, &desc, NULL);
         maybe = maybe || status == GYRE_TIMEOUT;
         const bool is_final =
             status != GYRE_TIMEOUT && status != GYRE_UNAVAILABLE && status != GYRE_EXHAUSTED;
@@ -35,6 +57,7 @@ static gyre_status append(struct gyre_cluster *cluster, uint32_t shard, const un
         if (is_final || gyre_clock_ns() >= deadline_ns)
             return maybe ? GYRE_TIMEOUT : status;
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+        status = gyre_transport_append(cluster->transport, packet->log, &block, NULL);
     }
 }
 
@@ -44,7 +67,11 @@ static gyre_status settle_shard(struct gyre_cluster *cluster, uint32_t number, u
     struct gyre_client_shard *shard = &cluster->shards[number];
     if (!shard->uncertain)
         return GYRE_OK;
-    const gyre_status status = append(cluster, number, shard->uncertain, shard->uncertain_size, deadline_ns);
+    struct packet packet = {.shard = number, .bytes = shard->uncertain, .size = shard->uncertain_size};
+    name_packet(cluster, &packet);
+    const gyre_transport_block block = block_of(&packet);
+    gyre_status status = gyre_transport_append(cluster->transport, packet.log, &block, NULL);
+    status = append(cluster, &packet, status, deadline_ns);
     if (status == GYRE_OK) {
         free(shard->uncertain);
         shard->uncertain = NULL;
@@ -88,7 +115,11 @@ static gyre_status make_room(struct gyre_client_shard *shard, uint64_t more)
 struct batch {
     const unsigned char *requests;
     size_t size, count;
-    uint32_t *shards; /* of each */
+    uint32_t *shards;  /* of each */
+    uint32_t *follows; /* the place of the next one to the same shard, counted from 1; 0: none */
+    uint32_t *touched; /* the shards that have unsent requests, */
+    size_t touched_count;
+    bool *done; /* whether each is in its log, or may be */
 };
 
 static gyre_status find_shards(const struct gyre_cluster *cluster, const struct batch *batch)
@@ -119,89 +150,192 @@ static gyre_status keep_uncertain(struct gyre_client_shard *shard, const unsigne
     return GYRE_TIMEOUT;
 }
 
-/*
- * Sends the requests of one shard from `from` on as one block. Of the requests before `from`, all were sent. The numbers are given out
- * once the block is in the log, or may be.
- */
-static gyre_status send_block(struct gyre_cluster *cluster, const struct batch *batch, uint64_t base,
-                              size_t from, bool *done, uint64_t deadline_ns)
+/* Lists the requests of each shard in their order. */
+static void sort_by_shard(struct gyre_cluster *cluster, struct batch *batch)
 {
-    const uint32_t number = batch->shards[from];
+    for (size_t i = 0; i < batch->count; i++) {
+        struct gyre_client_shard *shard = &cluster->shards[batch->shards[i]];
+        if (shard->first_unsent)
+            batch->follows[shard->last_unsent - 1] = (uint32_t)(i + 1);
+        else {
+            shard->first_unsent = (uint32_t)(i + 1);
+            batch->touched[batch->touched_count++] = batch->shards[i];
+        }
+        shard->last_unsent = (uint32_t)(i + 1);
+    }
+}
+
+static void forget_unsent(struct gyre_cluster *cluster, const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->touched_count; i++)
+        cluster->shards[batch->touched[i]].first_unsent = cluster->shards[batch->touched[i]].last_unsent = 0;
+}
+
+/* Fills a block with requests of its shard, those that fit. Their numbers are given out once it is in the log, or may be. */
+static void fill_packet(struct gyre_cluster *cluster, const struct batch *batch, uint64_t base,
+                        uint32_t number, unsigned char *bytes, struct packet *packet)
+{
     struct gyre_client_shard *shard = &cluster->shards[number];
     struct gyre_cluster_requests head = {.first = shard->next};
     size_t at = sizeof head;
-    gyre_status status = make_room(shard, batch->count - from);
-    if (status == GYRE_OK)
-        status = settle_shard(cluster, number, deadline_ns);
-    if (status != GYRE_OK)
-        return status == GYRE_TIMEOUT
-                   ? gyre_error_set(GYRE_AGAIN, "shard %u: a block before this one is not acknowledged yet",
-                                    number)
-                   : status;
     memcpy(head.client, cluster->id, sizeof head.client);
-    for (size_t i = from; i < batch->count; i++) {
+    for (uint32_t place = shard->first_unsent; place; place = batch->follows[place - 1]) {
         const struct gyre_cluster_message message = {.length = (uint32_t)batch->size};
-        if (done[i] || batch->shards[i] != number)
-            continue;
         if (at + gyre_cluster_message_room(batch->size) > GYRE_CLIENT_BLOCK_MAX)
             break;
-        at = gyre_cluster_message_add(cluster->block, at, &message, batch->requests + i * batch->size);
-        shard->indices[(head.first + head.count++) & (shard->room - 1)] = base + i;
-        done[i] = true;
+        at = gyre_cluster_message_add(bytes, at, &message, batch->requests + (place - 1) * batch->size);
+        shard->indices[(head.first + head.count++) & (shard->room - 1)] = base + place - 1;
     }
-    memcpy(cluster->block, &head, sizeof head);
-    gyre_block_seal(cluster->block, at, GYRE_BLOCK_REQUESTS);
-    status = append(cluster, number, cluster->block, at, deadline_ns);
+    memcpy(bytes, &head, sizeof head);
+    gyre_block_seal(bytes, at, GYRE_BLOCK_REQUESTS);
+    *packet = (struct packet){.shard = number, .count = head.count, .bytes = bytes, .size = at};
+    name_packet(cluster, packet);
+}
+
+/* A block that is in its log, or may be: its numbers are given out. */
+static gyre_status pass_packet(struct gyre_cluster *cluster, struct batch *batch, const struct packet *packet,
+                               gyre_status status)
+{
+    struct gyre_client_shard *shard = &cluster->shards[packet->shard];
     if (status == GYRE_TIMEOUT)
-        status = keep_uncertain(shard, cluster->block, at);
-    if (status == GYRE_OK || status == GYRE_TIMEOUT) {
-        shard->next += head.count;
-        cluster->unanswered += head.count;
-    } else {
-        for (size_t i = from; i < batch->count; i++)
-            done[i] = done[i] && batch->shards[i] != number;
+        status = keep_uncertain(shard, packet->bytes, packet->size);
+    if (status != GYRE_OK && status != GYRE_TIMEOUT)
+        return status;
+    shard->next += packet->count;
+    cluster->unanswered += packet->count;
+    for (uint32_t i = 0; i < packet->count; i++) {
+        batch->done[shard->first_unsent - 1] = true;
+        shard->first_unsent = batch->follows[shard->first_unsent - 1];
     }
     return status;
 }
 
+/* What comes before a block of a shard: room for the numbers, and the block before it. */
+static gyre_status prepare_shard(struct gyre_cluster *cluster, uint32_t number, size_t more,
+                                 uint64_t deadline_ns)
+{
+    gyre_status status = make_room(&cluster->shards[number], more);
+    if (status == GYRE_OK)
+        status = settle_shard(cluster, number, deadline_ns);
+    return status == GYRE_TIMEOUT
+               ? gyre_error_set(GYRE_AGAIN, "shard %u: a block before this one is not acknowledged yet",
+                                number)
+               : status;
+}
+
+/* Appends the blocks, all at once. The first failure is returned; the others stay as they are. */
+static gyre_status send_packets(struct gyre_cluster *cluster, struct batch *batch,
+                                const struct packet *packets, size_t count, uint64_t deadline_ns)
+{
+    gyre_transport_entry entries[GYRE_CLIENT_ROUND_MAX];
+    gyre_status first = GYRE_OK;
+    for (size_t i = 0; i < count; i++)
+        entries[i] = (gyre_transport_entry){.log = packets[i].log, .block = block_of(&packets[i])};
+    gyre_transport_append_each(cluster->transport, entries, count);
+    for (size_t i = 0; i < count; i++) {
+        gyre_status status = append(cluster, &packets[i], entries[i].status, deadline_ns);
+        status = pass_packet(cluster, batch, &packets[i], status);
+        if (first == GYRE_OK && status != GYRE_OK) {
+            first = status;
+            gyre_error_hold();
+        }
+    }
+    if (first != GYRE_OK)
+        gyre_error_let_go();
+    return first;
+}
+
+/* Sends a block for each of the shards from *at on, as many as go together; *at: the first one that has unsent requests. */
+static gyre_status send_round(struct gyre_cluster *cluster, struct batch *batch, uint64_t base, size_t *at,
+                              uint64_t deadline_ns)
+{
+    struct packet packets[GYRE_CLIENT_ROUND_MAX];
+    const size_t most = GYRE_CLIENT_BLOCK_MAX / gyre_cluster_message_room(batch->size); /* of a block */
+    size_t count = 0, used = 0;
+    gyre_status status = GYRE_OK, sent = GYRE_OK;
+    for (size_t i = *at; i < batch->touched_count && count < GYRE_CLIENT_ROUND_MAX &&
+                         used + GYRE_CLIENT_BLOCK_MAX <= GYRE_CLIENT_ROUND_BYTES;
+         i++) {
+        const uint32_t number = batch->touched[i];
+        if (!cluster->shards[number].first_unsent)
+            continue;
+        status = prepare_shard(cluster, number, most < batch->count ? most : batch->count, deadline_ns);
+        if (status != GYRE_OK)
+            break;
+        fill_packet(cluster, batch, base, number, cluster->blocks + used, &packets[count]);
+        used += (packets[count++].size + 7) / 8 * 8;
+    }
+    if (status != GYRE_OK)
+        gyre_error_hold();
+    if (count)
+        sent = send_packets(cluster, batch, packets, count, deadline_ns);
+    if (status != GYRE_OK)
+        gyre_error_let_go();
+    while (*at < batch->touched_count && !cluster->shards[batch->touched[*at]].first_unsent)
+        ++*at;
+    return status == GYRE_OK ? sent : status;
+}
+
 /* How many requests from the first one on were sent. Those behind a gap that were sent keep their numbers, and are completed. */
-static gyre_status send_blocks(struct gyre_cluster *cluster, const struct batch *batch, bool *done,
-                               size_t *sent, uint64_t deadline_ns)
+static gyre_status send_blocks(struct gyre_cluster *cluster, struct batch *batch, size_t *sent,
+                               uint64_t deadline_ns)
 {
     const uint64_t base = cluster->next_index;
     gyre_status status = GYRE_OK;
     cluster->next_index += batch->count;
-    for (size_t i = 0; status == GYRE_OK && i < batch->count; i++)
-        if (!done[i])
-            status = send_block(cluster, batch, base, i, done, deadline_ns);
-    while (*sent < batch->count && done[*sent])
+    sort_by_shard(cluster, batch);
+    for (size_t at = 0; status == GYRE_OK && at < batch->touched_count;)
+        status = send_round(cluster, batch, base, &at, deadline_ns);
+    forget_unsent(cluster, batch);
+    while (*sent < batch->count && batch->done[*sent])
         ++*sent;
     return status;
+}
+
+static gyre_status make_batch(struct batch *batch)
+{
+    const size_t count = batch->count + 1;
+    batch->shards = calloc(count, sizeof *batch->shards);
+    batch->follows = calloc(count, sizeof *batch->follows);
+    batch->touched = calloc(count, sizeof *batch->touched);
+    batch->done = calloc(count, sizeof *batch->done);
+    if (batch->shards && batch->follows && batch->touched && batch->done)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_EXHAUSTED, "no memory to send %zu requests", batch->count);
+}
+
+static void free_batch(struct batch *batch)
+{
+    free(batch->shards);
+    free(batch->follows);
+    free(batch->touched);
+    free(batch->done);
+}
+
+static gyre_status too_many(void)
+{
+    return gyre_error_set(GYRE_AGAIN, "a client has %d unanswered requests at most: receive replies first",
+                          GYRE_CLIENT_UNANSWERED_MAX);
 }
 
 static gyre_status send_batch(struct gyre_cluster *cluster, const void *requests, size_t size, size_t count,
                               uint64_t *index, size_t *sent, uint64_t deadline_ns)
 {
     struct batch batch = {.requests = requests, .size = size, .count = count};
-    bool *done = calloc(count + 1, sizeof *done);
-    batch.shards = calloc(count + 1, sizeof *batch.shards);
-    gyre_status status = GYRE_OK;
-    if (!done || !batch.shards)
-        status = gyre_error_set(GYRE_EXHAUSTED, "no memory to send %zu requests", count);
+    if (count > GYRE_CLIENT_UNANSWERED_MAX)
+        return too_many();
+    gyre_status status = make_batch(&batch);
     if (status == GYRE_OK)
         status = find_shards(cluster, &batch);
     pthread_mutex_lock(&cluster->lock);
     if (status == GYRE_OK && cluster->unanswered + count > GYRE_CLIENT_UNANSWERED_MAX)
-        status =
-            gyre_error_set(GYRE_AGAIN, "a client has %d unanswered requests at most: receive replies first",
-                           GYRE_CLIENT_UNANSWERED_MAX);
+        status = too_many();
     if (index)
         *index = cluster->next_index;
     if (status == GYRE_OK)
-        status = send_blocks(cluster, &batch, done, sent, deadline_ns);
+        status = send_blocks(cluster, &batch, sent, deadline_ns);
     pthread_mutex_unlock(&cluster->lock);
-    free(done);
-    free(batch.shards);
+    free_batch(&batch);
     return status;
 }
 

@@ -14,7 +14,13 @@
 #include "core/kernel/keyed_table.h"
 #include "core/plan/build_options.h"
 
-enum { UNDER_WAY_MAX = 64, AWAIT_LEASES = 4, AWAIT_NAP_NS = 3000000 };
+enum {
+    UNDER_WAY_MAX = 256,
+    AT_ONCE_MAX = 64,
+    AT_ONCE_BYTES = 1 << 20,
+    AWAIT_LEASES = 4,
+    AWAIT_NAP_NS = 3000000
+};
 
 static gyre_status take_place(struct gyre_shard *shard)
 {
@@ -51,6 +57,7 @@ static gyre_status launch(struct gyre_shard *shard)
     status = gyre_keyed_about_get(shard->kernel, &about);
     if (status != GYRE_OK)
         return status;
+    shard->request_size = about.request->size;
     shard->reply_size = about.reply->size;
     shard->table_size = about.table_size;
     gyre_queue_stats stats = {.size = sizeof stats};
@@ -59,13 +66,26 @@ static gyre_status launch(struct gyre_shard *shard)
     return status;
 }
 
+/* As many as there may be under way twice, so that the kernel works while the others are sent. */
+static uint64_t choose_at_once(const struct gyre_shard *shard)
+{
+    const uint64_t size = shard->request_size + shard->reply_size, fit = AT_ONCE_BYTES / size,
+                   half = shard->under_way / 2,
+                   count = half < GYRE_SHARD_AT_ONCE_MAX ? half : GYRE_SHARD_AT_ONCE_MAX,
+                   least = count < fit ? count : fit;
+    return least ? least : 1;
+}
+
 static gyre_status make_room(struct gyre_shard *shard)
 {
+    shard->at_once = choose_at_once(shard);
     shard->requests = malloc(GYRE_TRANSPORT_BLOCK_MAX);
     shard->replies = malloc(GYRE_TRANSPORT_BLOCK_MAX);
     shard->table = malloc(shard->table_size);
-    shard->reply = malloc(shard->reply_size + 1);
-    return shard->requests && shard->replies && shard->table && shard->reply
+    shard->reply = malloc(shard->at_once * shard->reply_size + 1);
+    shard->chunk = malloc(shard->at_once * shard->request_size + 1);
+    shard->replies_at = sizeof(struct gyre_cluster_replies);
+    return shard->requests && shard->replies && shard->table && shard->reply && shard->chunk
                ? GYRE_OK
                : gyre_error_set(GYRE_EXHAUSTED, "no memory for shard %u", shard->number);
 }
@@ -283,6 +303,7 @@ static void *run(void *argument)
     free(shard->replies);
     free(shard->table);
     free(shard->reply);
+    free(shard->chunk);
     __atomic_store_n(&shard->step, GYRE_SHARD_ENDED, __ATOMIC_RELEASE);
     return NULL;
 }

@@ -19,10 +19,13 @@
 
 #include "core/cluster/kept.h"
 #include "core/cluster/place.h"
+#include "core/cluster/reading.h"
 #include "core/cluster/site.h"
 #include "core/cluster/trial.h"
 #include "gyre/cluster.h"
 #include "gyre/waiting.h"
+
+enum { GYRE_SHARD_AT_ONCE_MAX = 64 }; /* requests that go to the kernel together */
 
 enum gyre_shard_step {
     GYRE_SHARD_TAKING = 1,
@@ -58,13 +61,19 @@ struct gyre_shard {
     char log[GYRE_CLUSTER_NAME_SIZE];                  /* in.SHARD */
     uint64_t position;                                 /* the last block of it that was handled */
     uint64_t since;                                    /* requests since the last checkpoint */
+    uint64_t unpurged;                                 /* blocks since the last purge */
     uint64_t checkpoint_ns;                            /* when that was */
-    unsigned char *requests, *replies, *table, *reply; /* a block each; the table's copy; one reply */
-    size_t reply_size;
+    struct gyre_reading reading;                       /* of that log */
+    unsigned char *requests, *replies, *table, *reply; /* a block each; the table's copy; `at_once` replies */
+    unsigned char *chunk;                              /* `at_once` requests, one behind the other */
+    size_t request_size, reply_size;
+    uint64_t at_once; /* requests that go to the kernel together */
     uint64_t table_size;
     uint64_t under_way; /* requests in the kernel's queue at a time */
     size_t replies_at;  /* bytes of the block of replies that are filled */
     uint32_t replies_count;
+    unsigned char replies_of[GYRE_CLIENT_ID_SIZE]; /* whose they are */
+    uint64_t replies_ns;                           /* when the first of them was added */
     bool has_deaf;                           /* a client whose replies could not be published in time, */
     unsigned char deaf[GYRE_CLIENT_ID_SIZE]; /* and which: its replies are tried once from then on */
 };
@@ -95,7 +104,19 @@ static inline bool gyre_shard_is_stopping(const struct gyre_shard *shard)
 
 /** Handles requests until the shard is to be given back (OK) or cannot be kept. The kernel stands idle at the end if OK. */
 gyre_status gyre_shard_work(struct gyre_shard *shard);
-/** Takes a checkpoint of the idle kernel. */
+
+/* shard_replies.c */
+/** Adds a reply of the client to the block of replies; publishes what has no room beside it. `contents`: the reply, or NULL for a failure. */
+gyre_status gyre_shard_add_reply(struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE],
+                                 uint64_t number, const gyre_completion *completion,
+                                 const unsigned char *contents);
+/**
+ * Publishes the replies that were added. LOST when the shard is not this member's any more, or is to be given back and the client's log takes
+ * nothing: then nothing that they are the replies to counts as handled.
+ */
+gyre_status gyre_shard_publish(struct gyre_shard *shard);
+
+/** Takes a checkpoint of the idle kernel, once all replies are published. */
 gyre_status gyre_shard_checkpoint(struct gyre_shard *shard);
 
 #endif

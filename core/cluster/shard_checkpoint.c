@@ -4,10 +4,26 @@
 #include "core/cluster/shard.h"
 #include "core/kernel/keyed_table.h"
 
+enum { PURGE_EVERY = 64 }; /* blocks: a purge costs a server as much as many of them */
+
+/* A failure is made up for later. */
+static void purge_requests(struct gyre_shard *shard)
+{
+    if (shard->unpurged < PURGE_EVERY)
+        return;
+    gyre_error_hold();
+    if (gyre_transport_purge(shard->site->transport, shard->log, shard->position) == GYRE_OK)
+        shard->unpurged = 0;
+    gyre_error_let_go();
+}
+
 gyre_status gyre_shard_checkpoint(struct gyre_shard *shard)
 {
     struct gyre_site *site = shard->site;
-    gyre_status status = gyre_keyed_table_read(shard->kernel, shard->table, shard->table_size);
+    gyre_status status =
+        gyre_shard_publish(shard); /* a checkpoint has the effect of blocks whose replies are there */
+    if (status == GYRE_OK)
+        status = gyre_keyed_table_read(shard->kernel, shard->table, shard->table_size);
     if (status == GYRE_OK)
         status = gyre_kept_checkpoint(&shard->kept, shard->table, shard->position);
     if (status != GYRE_OK)
@@ -15,8 +31,6 @@ gyre_status gyre_shard_checkpoint(struct gyre_shard *shard)
     shard->since = 0;
     shard->checkpoint_ns = gyre_clock_ns();
     gyre_site_count(site, &site->info.checkpoints, 1);
-    gyre_error_hold();
-    gyre_transport_purge(site->transport, shard->log, shard->position); /* a failure is made up for later */
-    gyre_error_let_go();
+    purge_requests(shard);
     return GYRE_OK;
 }

@@ -2,9 +2,9 @@
 /*
  * Handles the requests of a shard, block by block in the order of its log (shard.h).
  *
- * The kernel is idle between two blocks, so a checkpoint there has the effect of whole blocks. Replies of a block are published before
- * anything counts as handled: an owner that dies in between leaves them to the next one, which handles the block again and publishes the
- * same; clients pass over what they have.
+ * The kernel is idle between two blocks, so a checkpoint there has the effect of whole blocks. Replies are published before a checkpoint says
+ * that their requests are handled: an owner that dies in between leaves them to the next one, which handles the blocks again and publishes
+ * the same; clients pass over what they have.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,123 +15,12 @@
 #include "core/cluster/owned_place.h"
 #include "core/cluster/shard.h"
 
-#define IDLE_NS UINT64_C(20000000)
-
-/* ---- replies ---- */
-
-static void begin_replies(struct gyre_shard *shard)
-{
-    shard->replies_at = sizeof(struct gyre_cluster_replies);
-    shard->replies_count = 0;
-}
+#define IDLE_NS  UINT64_C(20000000)
+#define MERGE_NS UINT64_C(1000000)
 
 static void nap(uint64_t time_ns)
 {
     nanosleep(&(struct timespec){(time_t)(time_ns / 1000000000), (long)(time_ns % 1000000000)}, NULL);
-}
-
-static bool is_deaf(const struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE])
-{
-    return shard->has_deaf && memcmp(shard->deaf, client, GYRE_CLIENT_ID_SIZE) == 0;
-}
-
-/* Tells once that a client's log takes nothing, while the member keeps its lease in the same transport: its replies are given up. */
-static void give_up_replies(struct gyre_shard *shard, const char *log,
-                            const unsigned char client[GYRE_CLIENT_ID_SIZE])
-{
-    if (!is_deaf(shard, client))
-        gyre_runtime_log(
-            shard->site->runtime, GYRE_LOG_ERROR,
-            "shard %u: %u replies cannot be written to '%s', and are lost to that client, as are those "
-            "that follow while it is so: %s",
-            shard->number, shard->replies_count, log, gyre_error_text());
-    shard->has_deaf = true;
-    memcpy(shard->deaf, client, GYRE_CLIENT_ID_SIZE);
-    gyre_error_clear();
-}
-
-static gyre_status not_published(const struct gyre_shard *shard)
-{
-    return gyre_error_set(
-        GYRE_LOST,
-        "shard %u: it is to be given back, and its last replies could not be written in time: "
-        "they are the next owner's",
-        shard->number);
-}
-
-/*
- * Appends a block of replies until it is there. OK also when the replies were given up, after reach_ms and a lease: one client's log does not stop the
- * shard for all others. LOST when the shard is to be given back meanwhile: the next owner handles the block of requests again.
- */
-static gyre_status append_replies(struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE],
-                                  const struct gyre_transport_block *block)
-{
-    char log[GYRE_CLUSTER_NAME_SIZE];
-    uint64_t number, wait_ns = 1000000;
-    const struct gyre_site *site = shard->site;
-    const uint64_t begin_ns = gyre_clock_ns(),
-                   longer_ns = site->reach_ns > site->lease_ns ? site->reach_ns : site->lease_ns,
-                   give_up_ns = is_deaf(shard, client) ? 0 : longer_ns;
-    gyre_cluster_client_name(log, client);
-    for (;; wait_ns = wait_ns < IDLE_NS ? 2 * wait_ns : wait_ns) {
-        if (!gyre_shard_has_lease(shard))
-            return gyre_shard_lost_lease(shard);
-        const gyre_status status = gyre_transport_append(site->transport, log, block, &number);
-        const uint64_t tried_ns = gyre_clock_ns() - begin_ns;
-        if (status == GYRE_OK) {
-            shard->has_deaf = shard->has_deaf && !is_deaf(shard, client);
-            return status;
-        }
-        if (gyre_shard_has_lease(shard) && tried_ns >= give_up_ns) {
-            give_up_replies(shard, log, client);
-            return GYRE_OK;
-        }
-        if (gyre_shard_is_stopping(shard) && tried_ns >= site->lease_ns)
-            return not_published(shard);
-        nap(wait_ns);
-    }
-}
-
-/*
- * Publishes the replies to one client. A member without a lease publishes nothing: it may have read on behind requests that another
- * owner has purged. An append that may have taken place is repeated: the client passes over replies that it has.
- */
-static gyre_status publish(struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE])
-{
-    struct gyre_cluster_replies head = {.shard = shard->number, .count = shard->replies_count};
-    if (!shard->replies_count)
-        return GYRE_OK;
-    memcpy(shard->replies, &head, sizeof head);
-    gyre_block_seal(shard->replies, shard->replies_at, GYRE_BLOCK_REPLIES);
-    const gyre_transport_block block = {.size = sizeof block,
-                                        .bytes = shard->replies,
-                                        .byte_count = shard->replies_at,
-                                        .expected = GYRE_TRANSPORT_ANY};
-    const gyre_status status = append_replies(shard, client, &block);
-    begin_replies(shard);
-    return status;
-}
-
-/* Adds a reply; publishes the block first if it has no room. */
-static gyre_status add_reply(struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE],
-                             uint64_t number, const gyre_completion *completion)
-{
-    const bool failed = completion->outcome == GYRE_HANDLER_FAILED;
-    const struct gyre_cluster_message message = {.number = number,
-                                                 .outcome = (uint32_t)completion->outcome,
-                                                 .code = completion->failure_code,
-                                                 .length = failed ? (uint32_t)strlen(completion->failure_text)
-                                                                  : completion->length};
-    gyre_status status = GYRE_OK;
-    if (shard->replies_at + gyre_cluster_message_room(message.length) > GYRE_TRANSPORT_BLOCK_MAX)
-        status = publish(shard, client);
-    if (status != GYRE_OK)
-        return status;
-    shard->replies_at =
-        gyre_cluster_message_add(shard->replies, shard->replies_at, &message,
-                                 failed ? (const void *)completion->failure_text : shard->reply);
-    shard->replies_count++;
-    return GYRE_OK;
 }
 
 /* ---- requests ---- */
@@ -140,17 +29,22 @@ static gyre_status add_reply(struct gyre_shard *shard, const unsigned char clien
 struct flight {
     struct gyre_shard *shard;
     const struct gyre_cluster_requests *head;
-    uint64_t next;  /* the number of the next reply */
-    uint64_t count; /* under way */
+    uint64_t next;   /* the number of the next reply */
+    uint64_t count;  /* under way */
+    size_t gathered; /* requests in shard->chunk */
 };
 
 /* Waits as long as a handler takes, unless the shard is to be given back and the handler does not return in time. */
-static gyre_status await_completion(struct gyre_shard *shard, gyre_completion *completion)
+static gyre_status await_completions(struct gyre_shard *shard, gyre_completion *completions, size_t *count)
 {
     uint64_t give_up_ns = 0;
     for (;;) {
-        const gyre_status status = gyre_receive(shard->queue, shard->reply, shard->reply_size, completion,
-                                                gyre_clock_ns() + 5 * IDLE_NS);
+        *count = 0;
+        const gyre_status status =
+            gyre_receive_batch(shard->queue, shard->reply, shard->reply_size, shard->at_once, completions,
+                               count, gyre_clock_ns() + 5 * IDLE_NS);
+        if (*count)
+            return GYRE_OK;
         shard->has_crashed = status != GYRE_TIMEOUT && status != GYRE_OK;
         if (status != GYRE_TIMEOUT)
             return status;
@@ -167,27 +61,35 @@ static gyre_status await_completion(struct gyre_shard *shard, gyre_completion *c
 }
 
 /* A request that a handler did not end (its kernel was lost, or stopped) is the next owner's. */
-static gyre_status receive_one(struct flight *flight)
+static gyre_status take_completion(struct flight *flight, const gyre_completion *completion, size_t place)
 {
     struct gyre_shard *shard = flight->shard;
-    gyre_completion completion;
-    gyre_status status = await_completion(shard, &completion);
-    if (status != GYRE_OK)
-        return status;
-    if (completion.outcome != GYRE_REPLIED && completion.outcome != GYRE_NOT_REPLIED &&
-        completion.outcome != GYRE_HANDLER_FAILED) {
+    if (completion->outcome != GYRE_REPLIED && completion->outcome != GYRE_NOT_REPLIED &&
+        completion->outcome != GYRE_HANDLER_FAILED) {
         shard->has_crashed = true;
         return gyre_error_set(GYRE_LOST, "shard %u: its kernel did not handle a request", shard->number);
     }
     flight->count--;
-    return add_reply(shard, flight->head->client, flight->next++, &completion);
+    return gyre_shard_add_reply(shard, flight->head->client, flight->next++, completion,
+                                shard->reply + place * shard->reply_size);
+}
+
+/* The replies that are there, one at least. */
+static gyre_status receive_some(struct flight *flight)
+{
+    gyre_completion completions[GYRE_SHARD_AT_ONCE_MAX];
+    size_t count;
+    gyre_status status = await_completions(flight->shard, completions, &count);
+    for (size_t i = 0; status == GYRE_OK && i < count; i++)
+        status = take_completion(flight, &completions[i], i);
+    return status;
 }
 
 static gyre_status drain(struct flight *flight)
 {
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK && flight->count)
-        status = receive_one(flight);
+        status = receive_some(flight);
     return status;
 }
 
@@ -198,22 +100,57 @@ static gyre_status answer_failed(struct flight *flight, int32_t code, const char
     snprintf(completion.failure_text, sizeof completion.failure_text, "%s", why);
     const gyre_status status = drain(flight);
     gyre_text_end_whole(completion.failure_text);
-    return status == GYRE_OK ? add_reply(flight->shard, flight->head->client, flight->next++, &completion)
-                             : status;
+    return status == GYRE_OK
+               ? gyre_shard_add_reply(flight->shard, flight->head->client, flight->next++, &completion, NULL)
+               : status;
 }
 
-static gyre_status send_one(struct flight *flight, const struct gyre_cluster_walk *walk)
+static gyre_status make_way(struct flight *flight, uint64_t more)
 {
     gyre_status status = GYRE_OK;
-    while (status == GYRE_OK && flight->count >= flight->shard->under_way)
-        status = receive_one(flight);
+    while (status == GYRE_OK && flight->count && flight->count + more > flight->shard->under_way)
+        status = receive_some(flight);
+    return status;
+}
+
+static gyre_status send_one(struct flight *flight, const void *request, size_t length)
+{
+    gyre_status status = make_way(flight, 1);
     if (status == GYRE_OK)
-        status = gyre_send(flight->shard->queue, walk->contents, walk->message.length, NULL, GYRE_FOREVER);
+        status = gyre_send(flight->shard->queue, request, length, NULL, GYRE_FOREVER);
     if (status == GYRE_OK)
         flight->count++;
     else if (status != GYRE_INVALID)
         flight->shard->has_crashed = true;
     return status == GYRE_INVALID ? answer_failed(flight, GYRE_FAILURE_LENGTH, gyre_error_cause()) : status;
+}
+
+/* Sends what was gathered; a request that the queue does not take is sent alone, and answered with why. */
+static gyre_status send_chunk(struct flight *flight)
+{
+    struct gyre_shard *shard = flight->shard;
+    gyre_status status = make_way(flight, flight->gathered);
+    for (size_t at = 0; status == GYRE_OK && at < flight->gathered;) {
+        const unsigned char *first = shard->chunk + at * shard->request_size;
+        size_t sent = 0;
+        status = gyre_send_batch(shard->queue, first, shard->request_size, flight->gathered - at, &sent,
+                                 GYRE_FOREVER);
+        flight->count += sent;
+        at += sent;
+        if (status == GYRE_INVALID && at < flight->gathered) {
+            status = send_one(flight, shard->chunk + at * shard->request_size, shard->request_size);
+            at++;
+        } else if (status != GYRE_OK)
+            shard->has_crashed = true;
+    }
+    flight->gathered = 0;
+    return status;
+}
+
+/* Whether a request goes to the kernel with others: it is whole, and nobody died of one. */
+static bool goes_with_others(const struct gyre_shard *shard, const struct gyre_cluster_walk *walk)
+{
+    return walk->message.length == shard->request_size && !shard->trial.is_alone && !shard->trial.count;
 }
 
 static gyre_status try_one(struct flight *flight, const struct gyre_cluster_walk *walk, uint64_t position,
@@ -226,7 +163,7 @@ static gyre_status try_one(struct flight *flight, const struct gyre_cluster_walk
         status = gyre_trial_request(shard, flight->head->client, number, position, walk, &is_given_up);
     if (status == GYRE_OK && is_given_up)
         return answer_failed(flight, GYRE_FAILURE_CRASH, "its handler took each owner down");
-    return status == GYRE_OK ? send_one(flight, walk) : status;
+    return status == GYRE_OK ? send_one(flight, walk->contents, walk->message.length) : status;
 }
 
 /*
@@ -248,6 +185,30 @@ static gyre_status check_follows(const struct gyre_shard *shard, const struct gy
         (unsigned long long)(caller->number + 1));
 }
 
+/*
+ * Replies wait for those of the next block if that is there: a block of replies for several of requests. Not for long, and not while an owner is
+ * careful, whose marks say that everything before is published.
+ */
+static bool may_wait(const struct gyre_shard *shard, uint64_t position)
+{
+    return !shard->trial.careful_until && gyre_clock_ns() - shard->replies_ns < MERGE_NS &&
+           gyre_reading_has_next(shard->site->transport, shard->log, position);
+}
+
+/* Adds a request to those that go together, or sends those and then this one. */
+static gyre_status handle_one(struct flight *flight, const struct gyre_cluster_walk *walk, uint64_t position,
+                              uint64_t number)
+{
+    struct gyre_shard *shard = flight->shard;
+    flight->next = flight->next ? flight->next : number;
+    if (goes_with_others(shard, walk)) {
+        memcpy(shard->chunk + flight->gathered * shard->request_size, walk->contents, shard->request_size);
+        return ++flight->gathered == shard->at_once ? send_chunk(flight) : GYRE_OK;
+    }
+    const gyre_status status = send_chunk(flight);
+    return status == GYRE_OK ? try_one(flight, walk, position, number) : status;
+}
+
 static gyre_status handle_requests(struct gyre_shard *shard, const struct gyre_cluster_requests *head,
                                    struct gyre_cluster_walk *walk, uint64_t position)
 {
@@ -255,20 +216,20 @@ static gyre_status handle_requests(struct gyre_shard *shard, const struct gyre_c
     struct flight flight = {.shard = shard, .head = head};
     uint64_t number = head->first, handled = 0, passed = 0;
     gyre_status status = check_follows(shard, head, caller, position);
-    begin_replies(shard);
     for (; status == GYRE_OK && gyre_cluster_walk_next(walk); number++) {
         if (number <= caller->number) {
             passed++;
             continue;
         }
-        flight.next = flight.next ? flight.next : number;
-        status = try_one(&flight, walk, position, number);
+        status = handle_one(&flight, walk, position, number);
         handled++;
     }
     if (status == GYRE_OK)
-        status = drain(&flight);
+        status = send_chunk(&flight);
     if (status == GYRE_OK)
-        status = publish(shard, head->client);
+        status = drain(&flight);
+    if (status == GYRE_OK && !may_wait(shard, position))
+        status = gyre_shard_publish(shard);
     if (status == GYRE_OK && handled)
         caller->number = number - 1;
     shard->since += handled;
@@ -298,6 +259,7 @@ static gyre_status handle_block(struct gyre_shard *shard, size_t size, uint64_t 
     if (status != GYRE_OK)
         return status;
     shard->position = number;
+    shard->unpurged++;
     return gyre_trial_after(shard);
 }
 
@@ -318,24 +280,34 @@ static bool may_pass(gyre_status status)
            status == GYRE_EXHAUSTED;
 }
 
+/* Not long while a checkpoint will be due. A shard that waits longer is given back a little later, and handles a request as soon as it comes. */
+static uint64_t idle_ns(const struct gyre_shard *shard)
+{
+    return shard->position == shard->kept.position ? gyre_reading_nap_ns(&shard->reading) : IDLE_NS;
+}
+
+/* Waits for a moment, with nothing unpublished. */
+static gyre_status idle(struct gyre_shard *shard)
+{
+    const gyre_status status = gyre_shard_publish(shard);
+    if (status == GYRE_OK && gyre_transport_wait(shard->site->transport, shard->log, shard->position,
+                                                 gyre_clock_ns() + idle_ns(shard)) == GYRE_UNAVAILABLE)
+        nap(IDLE_NS);
+    return status;
+}
+
 /* Reads the next block and handles it; waits for a moment while there is none. */
 static gyre_status work_once(struct gyre_shard *shard)
 {
-    struct gyre_transport *transport = shard->site->transport;
     size_t size;
     uint64_t number;
-    gyre_status status = gyre_transport_read(transport, shard->log, shard->position, shard->requests,
-                                             GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
+    const gyre_status status = gyre_reading_next(&shard->reading, shard->site->transport, shard->log,
+                                                 shard->position, shard->requests, &size, &number);
     if (!gyre_shard_has_lease(shard))
         return gyre_shard_lost_lease(shard);
     if (status == GYRE_OK)
         return handle_block(shard, size, number);
-    if (!may_pass(status))
-        return status;
-    if (gyre_transport_wait(transport, shard->log, shard->position, gyre_clock_ns() + IDLE_NS) ==
-        GYRE_UNAVAILABLE)
-        nap(IDLE_NS);
-    return GYRE_OK;
+    return may_pass(status) ? idle(shard) : status;
 }
 
 /* After the first look at its requests, so that they do not wait for the transport to take it. */
@@ -355,5 +327,5 @@ gyre_status gyre_shard_work(struct gyre_shard *shard)
         if (status == GYRE_OK && is_checkpoint_due(shard, gyre_clock_ns()))
             status = gyre_shard_checkpoint(shard);
     }
-    return status;
+    return status == GYRE_OK ? gyre_shard_publish(shard) : status;
 }

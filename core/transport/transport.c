@@ -137,6 +137,22 @@ gyre_status gyre_transport_append(struct gyre_transport *transport, const char *
                              : status;
 }
 
+void gyre_transport_append_each(struct gyre_transport *transport, gyre_transport_entry *entries, size_t count)
+{
+    const gyre_transport_ops *ops = transport->ops;
+    const bool has_each = ops->size >= offsetof(gyre_transport_ops, append_each) + sizeof ops->append_each;
+    bool are_names = true;
+    for (size_t i = 0; i < count; i++)
+        are_names = are_names && gyre_transport_is_name(entries[i].log);
+    if (count > 1 && are_names && has_each && ops->append_each) {
+        ops->append_each(transport->link, entries, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        entries[i].status =
+            gyre_transport_append(transport, entries[i].log, &entries[i].block, &entries[i].number);
+}
+
 gyre_status gyre_transport_read(struct gyre_transport *transport, const char *log, uint64_t after,
                                 void *bytes, size_t room, size_t *byte_count, uint64_t *number)
 {

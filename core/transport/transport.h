@@ -26,6 +26,9 @@ bool gyre_transport_is_name(const char *name);
 
 gyre_status gyre_transport_append(struct gyre_transport *transport, const char *log,
                                   const gyre_transport_block *block, uint64_t *number);
+/** Appends a block to each of several logs, which are all different; the first entries are the first to be sent. Each entry has its status. */
+void gyre_transport_append_each(struct gyre_transport *transport, gyre_transport_entry *entries,
+                                size_t count);
 gyre_status gyre_transport_read(struct gyre_transport *transport, const char *log, uint64_t after,
                                 void *bytes, size_t room, size_t *byte_count, uint64_t *number);
 gyre_status gyre_transport_last(struct gyre_transport *transport, const char *log, uint64_t *number);

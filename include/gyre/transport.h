@@ -37,7 +37,7 @@ extern "C" {
 
 #define GYRE_TRANSPORT_MAGIC 0x54525947u /* "GYRT" */
 #define GYRE_TRANSPORT_MAJOR 1
-#define GYRE_TRANSPORT_MINOR 0
+#define GYRE_TRANSPORT_MINOR 1
 
 #define GYRE_TRANSPORT_NAME_MAX   120
 #define GYRE_TRANSPORT_BLOCK_MAX  (512u * 1024u) /* bytes of one block of a log */
@@ -64,6 +64,14 @@ typedef struct gyre_transport_block {
     const char *
         id; /* a text that this block alone has: a transport may drop a block whose id it saw lately; NULL: none */
 } gyre_transport_block;
+
+/** A block for a log, and what became of it. */
+typedef struct gyre_transport_entry {
+    const char *log;
+    gyre_transport_block block;
+    gyre_status status; /* as `append` returns it */
+    uint64_t number;
+} gyre_transport_entry;
 
 typedef struct gyre_transport_ops {
     size_t size;
@@ -133,6 +141,13 @@ typedef struct gyre_transport_ops {
      */
     gyre_status (*record_list)(gyre_transport_link *link, const char *prefix,
                                int (*each)(void *context, const char *name), void *context);
+
+    /*
+     * optional since 1.1   blocks: bounded
+     * Appends a block to each of several logs, which are all different, so that they are under way at once. Writes the status and the number
+     * of each entry; one that fails keeps no other one out. The sentence is that of one that failed. Absent: the core calls `append` for each.
+     */
+    void (*append_each)(gyre_transport_link *link, gyre_transport_entry *entries, size_t count);
 } gyre_transport_ops;
 
 /** The exported constant. The first five members never move, in any version. */

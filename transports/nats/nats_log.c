@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logs of the NATS transport. Lock: link->mutex for the list of bells; a subscription is used by whoever waits for its log. */
-#include <stdlib.h>
+/* Logs of the NATS transport. No state. */
 #include <string.h>
 
 #include "nats_transport.h"
@@ -16,68 +15,6 @@ gyre_status nats_copy(const gyre_transport_link *link, const natsMsg *message, c
     if (*byte_count)
         memcpy(bytes, natsMsg_GetData(message), *byte_count);
     return GYRE_OK;
-}
-
-/* ---- bells ---- */
-
-/* The subscription to the bell of a log; *made: it was not there before. NULL: it could not be made. */
-static natsSubscription *find_bell(gyre_transport_link *link, const char *log, bool *made)
-{
-    char subject[NATS_SUBJECT_SIZE];
-    pthread_mutex_lock(&link->mutex);
-    nats_bell *bell = link->bells;
-    while (bell && strcmp(bell->name, log) != 0)
-        bell = bell->following;
-    *made = !bell;
-    if (!bell && (bell = calloc(1, sizeof *bell))) {
-        strncpy(bell->name, log, GYRE_TRANSPORT_NAME_MAX);
-        if (natsConnection_SubscribeSync(&bell->subscription, link->connection,
-                                         nats_subject(link, subject, "bell", log)) == NATS_OK) {
-            bell->following = link->bells;
-            link->bells = bell;
-        } else {
-            free(bell);
-            bell = NULL;
-        }
-    }
-    natsSubscription *subscription = bell ? bell->subscription : NULL;
-    pthread_mutex_unlock(&link->mutex);
-    return subscription;
-}
-
-static natsStatus next_bell(natsSubscription *subscription, int64_t timeout_ms)
-{
-    natsMsg *message = NULL;
-    const natsStatus status = natsSubscription_NextMsg(&message, subscription, timeout_ms);
-    natsMsg_Destroy(message);
-    return status;
-}
-
-gyre_status nats_wait(gyre_transport_link *link, const char *log, uint64_t after, uint64_t deadline_ns)
-{
-    enum { SLICE_MS = 200 };
-    bool made;
-    uint64_t queued = 0;
-    (void)after; /* a bell that rang before costs a look in vain */
-    natsSubscription *subscription = find_bell(link, log, &made);
-    const uint64_t now = link->host->now_ns();
-    if (!subscription)
-        return link->host->error(GYRE_UNAVAILABLE, "cannot wait for the log '%s' at the NATS server '%s'",
-                                 log, link->shown);
-    if (made)
-        return GYRE_OK; /* what was appended before rang for nobody */
-    const int64_t left_ms = deadline_ns > now ? (int64_t)((deadline_ns - now) / 1000000) + 1 : 1;
-    const natsStatus status = next_bell(subscription, left_ms < SLICE_MS ? left_ms : SLICE_MS);
-    if (status == NATS_OK) {
-        for (natsSubscription_QueuedMsgs(subscription, &queued); queued; queued--)
-            next_bell(subscription, 1);
-        return GYRE_OK;
-    }
-    if (status == NATS_TIMEOUT && link->host->now_ns() < deadline_ns)
-        return GYRE_OK; /* a bell may have been lost */
-    if (status == NATS_TIMEOUT)
-        return link->host->error(GYRE_TIMEOUT, "nothing was appended to the cluster's log '%s' in time", log);
-    return nats_failed(link, status, 0, GYRE_UNAVAILABLE, "wait for the log", log);
 }
 
 /* ---- blocks ---- */
@@ -114,7 +51,6 @@ gyre_status nats_append(gyre_transport_link *link, const char *log, const gyre_t
     const natsStatus status = publish(link, nats_subject(link, subject, "log", log), block, number, &error);
     if (status != NATS_OK)
         return nats_failed(link, status, error, GYRE_TIMEOUT, "append to the log", log);
-    natsConnection_Publish(link->connection, nats_subject(link, subject, "bell", log), "", 0);
     return GYRE_OK;
 }
 
@@ -129,14 +65,18 @@ gyre_status nats_read(gyre_transport_link *link, const char *log, uint64_t after
     wanted.NextBySubject = nats_subject(link, subject, "log", log);
     *byte_count = 0;
     *number = 0;
+    gyre_status status = nats_follow_read(link, log, after, bytes, room, byte_count, number);
+    if (status != GYRE_AGAIN)
+        return status;
     const natsStatus got = js_DirectGetMsg(&message, link->jetstream, link->logs, NULL, &wanted);
     if (got == NATS_NOT_FOUND)
         return GYRE_AGAIN;
     if (got != NATS_OK)
         return nats_failed(link, got, 0, GYRE_UNAVAILABLE, "read the log", log);
-    const gyre_status status = nats_copy(link, message, log, bytes, room, byte_count);
+    status = nats_copy(link, message, log, bytes, room, byte_count);
     *number = natsMsg_GetSequence(message);
     natsMsg_Destroy(message);
+    nats_follow_found(link, log, *number);
     return status;
 }
 

@@ -18,12 +18,8 @@ void nats_close(gyre_transport_link *link)
 {
     if (!link)
         return;
-    while (link->bells) {
-        nats_bell *bell = link->bells;
-        link->bells = bell->following;
-        natsSubscription_Destroy(bell->subscription);
-        free(bell);
-    }
+    nats_followers_close(link);
+    nats_ears_close(link);
     jsCtx_Destroy(link->jetstream);
     natsConnection_Destroy(link->connection);
     natsOptions_Destroy(link->options);

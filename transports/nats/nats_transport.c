@@ -14,7 +14,8 @@ static const gyre_transport_ops ops = {.size = sizeof ops,
                                        .purge = nats_purge,
                                        .record_get = nats_record_get,
                                        .record_put = nats_record_put,
-                                       .record_list = nats_record_list};
+                                       .record_list = nats_record_list,
+                                       .append_each = nats_append_each};
 
 const gyre_transport_plugin gyre_transport = {.magic = GYRE_TRANSPORT_MAGIC,
                                               .abi_major = GYRE_TRANSPORT_MAJOR,

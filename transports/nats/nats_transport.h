@@ -2,7 +2,7 @@
 /*
  * The objects of the NATS transport. Logs are subjects GYRE.APP.log.NAME of the stream GYRE_APP, and the number of a block is its sequence
  * in the stream. Records are subjects GYRE.APP.record.NAME of the stream GYRE_APP_records, which keeps the last message of each, and the
- * revision is its sequence. Who appends rings the plain subject GYRE.APP.bell.NAME, which waiters subscribe to; a bell may be lost.
+ * revision is its sequence. Whoever waits for a log makes a consumer without a name, which the server pushes its blocks to.
  */
 #ifndef GYRE_NATS_TRANSPORT_H
 #define GYRE_NATS_TRANSPORT_H
@@ -17,11 +17,27 @@
 
 enum { NATS_SUBJECT_SIZE = 256, NATS_STREAM_SIZE = 64 };
 
-typedef struct nats_bell {
-    struct nats_bell *following;
+/** A log whose blocks the server pushes (nats_follow.c). */
+typedef struct nats_follower {
+    struct nats_follower *following; /* under the link's mutex */
+    pthread_mutex_t mutex;           /* for everything below */
     natsSubscription *subscription;
+    natsMsg *ahead;        /* the next block, which was not read yet; NULL: none is at hand */
+    uint64_t ahead_number; /* and its number */
+    uint64_t passed;       /* what is behind this number comes by the subscription */
+    uint64_t count;        /* blocks that were pushed */
+    uint64_t used_ns;
+    uint64_t behind, behind_ns; /* a block that was found otherwise, and when */
     char name[GYRE_TRANSPORT_NAME_MAX + 1];
-} nats_bell;
+} nats_follower;
+
+/** Where acknowledgements of blocks come that were published together (nats_each.c). */
+typedef struct nats_ear {
+    struct nats_ear *following;
+    natsSubscription *subscription;
+    natsInbox *inbox;
+    uint64_t first, next; /* numbers of the calls */
+} nats_ear;
 
 struct gyre_transport_link {
     const gyre_host *host;
@@ -34,7 +50,9 @@ struct gyre_transport_link {
     char *url;   /* of [cluster]: one server, or several, separated by commas */
     char *shown; /* the same without passwords, for sentences */
     pthread_mutex_t mutex;
-    nats_bell *bells; /* under the mutex */
+    nats_follower *followers; /* these three under the mutex */
+    uint64_t swept_ns;
+    nats_ear *ears;
 };
 
 /* nats_open.c */
@@ -58,11 +76,23 @@ gyre_status nats_append(gyre_transport_link *link, const char *log, const gyre_t
 gyre_status nats_read(gyre_transport_link *link, const char *log, uint64_t after, void *bytes, size_t room,
                       size_t *byte_count, uint64_t *number);
 gyre_status nats_last(gyre_transport_link *link, const char *log, uint64_t *number);
-gyre_status nats_wait(gyre_transport_link *link, const char *log, uint64_t after, uint64_t deadline_ns);
 gyre_status nats_purge(gyre_transport_link *link, const char *log, uint64_t below);
 /** Copies a message. INVALID when it has more than `room` bytes. */
 gyre_status nats_copy(const gyre_transport_link *link, const natsMsg *message, const char *name, void *bytes,
                       size_t room, size_t *byte_count);
+
+/* nats_each.c */
+void nats_append_each(gyre_transport_link *link, gyre_transport_entry *entries, size_t count);
+void nats_ears_close(gyre_transport_link *link);
+
+/* nats_follow.c */
+gyre_status nats_wait(gyre_transport_link *link, const char *log, uint64_t after, uint64_t deadline_ns);
+/** Reads a block that the server pushed. AGAIN: the first one behind `after` is not at hand, which says nothing about the log. */
+gyre_status nats_follow_read(gyre_transport_link *link, const char *log, uint64_t after, void *bytes,
+                             size_t room, size_t *byte_count, uint64_t *number);
+/** Says that the server has a block which nats_follow_read has not got. */
+void nats_follow_found(gyre_transport_link *link, const char *log, uint64_t number);
+void nats_followers_close(gyre_transport_link *link);
 
 /* nats_record.c */
 gyre_status nats_record_get(gyre_transport_link *link, const char *name, void *bytes, size_t room,

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Replies of a shard (shard.h): gathered in a block for each client, also those to several blocks of requests, and published before anything
+ * that they are the replies to counts as handled.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "core/base/error.h"
+#include "core/cluster/owned_place.h"
+#include "core/cluster/shard.h"
+
+#define LONGEST_NAP_NS UINT64_C(20000000)
+
+static void begin_replies(struct gyre_shard *shard)
+{
+    shard->replies_at = sizeof(struct gyre_cluster_replies);
+    shard->replies_count = 0;
+}
+
+static void nap(uint64_t time_ns)
+{
+    nanosleep(&(struct timespec){(time_t)(time_ns / 1000000000), (long)(time_ns % 1000000000)}, NULL);
+}
+
+static bool is_deaf(const struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE])
+{
+    return shard->has_deaf && memcmp(shard->deaf, client, GYRE_CLIENT_ID_SIZE) == 0;
+}
+
+/* Tells once that a client's log takes nothing, while the member keeps its lease in the same transport: its replies are given up. */
+static void give_up_replies(struct gyre_shard *shard, const char *log,
+                            const unsigned char client[GYRE_CLIENT_ID_SIZE])
+{
+    if (!is_deaf(shard, client))
+        gyre_runtime_log(
+            shard->site->runtime, GYRE_LOG_ERROR,
+            "shard %u: %u replies cannot be written to '%s', and are lost to that client, as are those "
+            "that follow while it is so: %s",
+            shard->number, shard->replies_count, log, gyre_error_text());
+    shard->has_deaf = true;
+    memcpy(shard->deaf, client, GYRE_CLIENT_ID_SIZE);
+    gyre_error_clear();
+}
+
+static gyre_status not_published(const struct gyre_shard *shard)
+{
+    return gyre_error_set(
+        GYRE_LOST,
+        "shard %u: it is to be given back, and its last replies could not be written in time: "
+        "they are the next owner's",
+        shard->number);
+}
+
+/*
+ * Appends a block of replies until it is there. OK also when the replies were given up, after reach_ms and a lease: one client's log does not stop the
+ * shard for all others. LOST when the shard is to be given back meanwhile: the next owner handles the block of requests again.
+ */
+static gyre_status append_replies(struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE],
+                                  const struct gyre_transport_block *block)
+{
+    char log[GYRE_CLUSTER_NAME_SIZE];
+    uint64_t number, wait_ns = 1000000;
+    const struct gyre_site *site = shard->site;
+    const uint64_t begin_ns = gyre_clock_ns(),
+                   longer_ns = site->reach_ns > site->lease_ns ? site->reach_ns : site->lease_ns,
+                   give_up_ns = is_deaf(shard, client) ? 0 : longer_ns;
+    gyre_cluster_client_name(log, client);
+    for (;; wait_ns = wait_ns < LONGEST_NAP_NS ? 2 * wait_ns : wait_ns) {
+        if (!gyre_shard_has_lease(shard))
+            return gyre_shard_lost_lease(shard);
+        const gyre_status status = gyre_transport_append(site->transport, log, block, &number);
+        const uint64_t tried_ns = gyre_clock_ns() - begin_ns;
+        if (status == GYRE_OK) {
+            shard->has_deaf = shard->has_deaf && !is_deaf(shard, client);
+            return status;
+        }
+        if (gyre_shard_has_lease(shard) && tried_ns >= give_up_ns) {
+            give_up_replies(shard, log, client);
+            return GYRE_OK;
+        }
+        if (gyre_shard_is_stopping(shard) && tried_ns >= site->lease_ns)
+            return not_published(shard);
+        nap(wait_ns);
+    }
+}
+
+/*
+ * A member without a lease publishes nothing: it may have read on behind requests that another owner has purged. An append that may have taken
+ * place is repeated: the client passes over replies that it has.
+ */
+gyre_status gyre_shard_publish(struct gyre_shard *shard)
+{
+    struct gyre_cluster_replies head = {.shard = shard->number, .count = shard->replies_count};
+    if (!shard->replies_count)
+        return GYRE_OK;
+    memcpy(shard->replies, &head, sizeof head);
+    gyre_block_seal(shard->replies, shard->replies_at, GYRE_BLOCK_REPLIES);
+    const gyre_transport_block block = {.size = sizeof block,
+                                        .bytes = shard->replies,
+                                        .byte_count = shard->replies_at,
+                                        .expected = GYRE_TRANSPORT_ANY};
+    const gyre_status status = append_replies(shard, shard->replies_of, &block);
+    begin_replies(shard);
+    return status;
+}
+
+static bool has_room(const struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE],
+                     uint32_t length)
+{
+    return !shard->replies_count ||
+           (memcmp(shard->replies_of, client, GYRE_CLIENT_ID_SIZE) == 0 &&
+            shard->replies_at + gyre_cluster_message_room(length) <= GYRE_TRANSPORT_BLOCK_MAX);
+}
+
+gyre_status gyre_shard_add_reply(struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE],
+                                 uint64_t number, const gyre_completion *completion,
+                                 const unsigned char *contents)
+{
+    const bool failed = completion->outcome == GYRE_HANDLER_FAILED;
+    const struct gyre_cluster_message message = {.number = number,
+                                                 .outcome = (uint32_t)completion->outcome,
+                                                 .code = completion->failure_code,
+                                                 .length = failed ? (uint32_t)strlen(completion->failure_text)
+                                                                  : completion->length};
+    const gyre_status status = has_room(shard, client, message.length) ? GYRE_OK : gyre_shard_publish(shard);
+    if (status != GYRE_OK)
+        return status;
+    if (!shard->replies_count) {
+        memcpy(shard->replies_of, client, GYRE_CLIENT_ID_SIZE);
+        shard->replies_ns = gyre_clock_ns();
+    }
+    shard->replies_at = gyre_cluster_message_add(shard->replies, shard->replies_at, &message,
+                                                 failed ? (const void *)completion->failure_text : contents);
+    shard->replies_count++;
+    return GYRE_OK;
+}
