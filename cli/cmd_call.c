@@ -10,26 +10,23 @@
 #include "cli/calls/call_buffers.h"
 #include "cli/calls/call_ends.h"
 #include "cli/calls/call_letters.h"
+#include "cli/calls/call_pipeline.h"
 #include "cli/calls/call_report.h"
+#include "cli/calls/call_seeds.h"
+#include "cli/calls/call_state.h"
 #include "cli/calls/call_stream.h"
+#include "cli/cases/case_gather.h"
 #include "cli/cases/case_run.h"
 #include "cli/cli.h"
 #include "cli/hush.h"
-#include "cli/input_file.h"
 #include "cli/json/message_json.h"
 #include "cli/open.h"
 #include "core/base/error.h"
 #include "core/api/tools.h"
-#include "core/links/wiring_config.h"
 #include "gyre/attach.h"
 #include "gyre/pipeline.h"
 
-enum {
-    STATE_FILE_MAX = 64 * 1024 * 1024,
-    TIMEOUT_DEFAULT_MS = 10000,
-    WHOM_SIZE = 160,
-    CHECK_SETTING_SIZE = 128
-};
+enum { TIMEOUT_DEFAULT_MS = 10000, WHOM_SIZE = 160, CHECK_SETTING_SIZE = 128 };
 
 static const char HELP[] =
     "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
@@ -110,10 +107,12 @@ typedef struct call_run {
     uint64_t orders,
         order; /* of a case: how many other orders are tried; the one that runs now, 0: the file's */
     case_answers answers; /* of the run in the file's order */
+    bool is_whole;        /* all requests are run with each seed, and the answers compared */
+    call_seeds runs;      /* then: the seeds */
     case_file played;     /* what is in it */
     cli_list buffer_specs, named_specs, output_specs;
     gyre_runtime *runtime;
-    gyre_kernel *kernel; /* NULL when attached, and with a pipeline */
+    gyre_kernel *kernel; /* NULL when attached; of a pipeline, the one that gets the requests */
     gyre_queue *queue;
     call_buffers buffers;
     message_json_names names;
@@ -155,31 +154,6 @@ static int tell_status(const call_run *call, gyre_status status)
     return cli_fail_unless_device(call->runtime, status);
 }
 
-static int read_state_file(const call_run *call, const char *path, char **text, size_t *length)
-{
-    input_file file;
-    uint64_t size = 0;
-    int code = input_file_open(&file, "state", path);
-    if (code == CLI_OK)
-        code = input_file_read(&file, STATE_FILE_MAX + 1, &call->pipes, text, &size);
-    if (code == CLI_OK && size > STATE_FILE_MAX)
-        code = cli_error(CLI_FAILED, "state file '%s' is longer than %d bytes", path, STATE_FILE_MAX);
-    input_file_close(&file);
-    *length = (size_t)size;
-    return code;
-}
-
-/* The text of --state: the option's own, or a file's. Owner of *text in every case: the caller, free(). */
-static int state_text(const call_run *call, char **text, size_t *length)
-{
-    *text = NULL;
-    if (call->state[0] == '@')
-        return read_state_file(call, call->state + 1, text, length);
-    *length = strlen(call->state);
-    *text = strdup(call->state);
-    return *text ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
-}
-
 static gyre_status state_read(call_run *call, const gyre_layout *layout, const char *text, size_t length)
 {
     gyre_status status;
@@ -214,7 +188,7 @@ static int launch_with_state(call_run *call)
     size_t length;
     char *text;
     gyre_layout *layout = NULL;
-    int code = state_text(call, &text, &length);
+    int code = call_state_text(call->state, &call->pipes, &text, &length);
     if (code == CLI_OK) {
         const gyre_launch_desc desc = describe_launch(call);
         gyre_status status = gyre_launch_state_layout(call->runtime, &desc, &layout);
@@ -324,22 +298,24 @@ static int save_case(const call_run *call, const char *finding, const char *pair
         fprintf(stderr, "gyre: nothing was found: '%s' is not written\n", call->save);
         return CLI_OK;
     }
-    const int code = case_file_write(&(case_write_desc){.path = call->save,
-                                                        .kernel = call->cli->operands.items[0],
-                                                        .check = call->checks,
-                                                        .state = call->state,
-                                                        .config = call->cli->config_path,
-                                                        .finding = finding,
-                                                        .lanes = call->lanes,
-                                                        .blocks = call->blocks,
-                                                        .device = call->device,
-                                                        .seed = call->seed,
-                                                        .seeds = call->seeds,
-                                                        .settings = &call->own_settings,
-                                                        .buffers = &call->buffer_specs,
-                                                        .named_buffers = &call->named_specs,
-                                                        .pairs = pairs,
-                                                        .length = length});
+    const int code =
+        case_file_write(&(case_write_desc){.path = call->save,
+                                           .kernel = call->pipeline ? NULL : call->cli->operands.items[0],
+                                           .pipeline = call->pipeline,
+                                           .check = call->checks,
+                                           .state = call->state,
+                                           .config = call->cli->config_path,
+                                           .finding = finding,
+                                           .lanes = call->lanes,
+                                           .blocks = call->blocks,
+                                           .device = call->device,
+                                           .seed = call->seed,
+                                           .seeds = call->seeds,
+                                           .settings = &call->own_settings,
+                                           .buffers = &call->buffer_specs,
+                                           .named_buffers = &call->named_specs,
+                                           .pairs = pairs,
+                                           .length = length});
     if (code == CLI_OK)
         fprintf(stderr, "gyre: '%s' has what was found; gyre shrink makes it small\n", call->save);
     return code;
@@ -394,14 +370,17 @@ static int refuse_inactive(const gyre_kernel *kernel)
 
 static int play_case(call_run *call)
 {
-    return case_run(&(case_run_desc){.file = &call->played,
-                                     .kernel = call->kernel,
-                                     .queue = call->queue,
-                                     .names = &call->names,
-                                     .timeout_ms = call->timeout_ms,
-                                     .out = stdout,
-                                     .order = call->order,
-                                     .answers = &call->answers});
+    return case_run(
+        &(case_run_desc){.file = &call->played,
+                         .kernel = call->kernel,
+                         .queue = call->queue,
+                         .names = &call->names,
+                         .timeout_ms = call->timeout_ms,
+                         .out = stdout,
+                         .order = call->order,
+                         .seed = call->is_whole && call->runs.seed != call->runs.first ? call->runs.seed : 0,
+                         .in_rounds = call->is_whole || call->pipeline,
+                         .answers = &call->answers});
 }
 
 static int run_opened(call_run *call)
@@ -469,39 +448,17 @@ static int refuse_inactive_kernels(const call_run *call)
     return code;
 }
 
-/* True for the first entry of the pipeline, whose queue is open already. */
-static bool is_first_entry(const call_run *call, const gyre_pipeline_desc *desc, const char *entry)
+static int play_pipeline(call_run *call)
 {
-    struct gyre_wiring_config *wiring;
-    if (gyre_wiring_config_create(gyre_runtime_config(call->runtime), call->runtime, desc, &wiring) !=
-        GYRE_OK)
-        return false;
-    const bool first = strcmp(wiring->desc.entries[0], entry) == 0;
-    gyre_wiring_config_destroy(wiring);
-    return first;
-}
-
-/* Opens the pipeline of "NAME/ENTRY", or "NAME", and finds the queue for its requests. */
-static gyre_status open_pipeline(call_run *call, gyre_pipeline **pipeline)
-{
-    char name[WHOM_SIZE];
-    const char *slash = strchr(call->pipeline, '/');
-    const int length = (int)(slash ? (size_t)(slash - call->pipeline) : strlen(call->pipeline));
-    snprintf(name, sizeof name, "%.*s", length, call->pipeline);
-    const gyre_pipeline_desc desc = {.size = sizeof desc, .name = name};
-    const gyre_queue_desc queue = {.size = sizeof queue, .name = name};
-    const gyre_status status = gyre_pipeline_open(call->runtime, &desc, pipeline);
-    if (status != GYRE_OK)
-        return status;
-    call->queue = gyre_pipeline_queue(*pipeline);
-    if (!slash || is_first_entry(call, &desc, slash + 1))
-        return GYRE_OK;
-    return gyre_pipeline_queue_open(*pipeline, slash + 1, &queue, &call->queue);
+    /* it begins when the requests are there */
+    const int code = cli_fail_unless_ok(
+        gyre_kernel_deactivate(call->kernel, call->timeout_ms ? gyre_in_ms(call->timeout_ms) : GYRE_FOREVER));
+    return code == CLI_OK ? play_case(call) : code;
 }
 
 static int run_pipeline(call_run *call)
 {
-    gyre_pipeline *pipeline;
+    call_pipeline opened;
     int code = refuse_launch_options(call, "[kernel.NAME] configures those of a pipeline");
     if (code == CLI_OK)
         code = refuse_file(call, "--pipeline");
@@ -512,17 +469,19 @@ static int run_pipeline(call_run *call)
     call_ends_watch("");
     struct cli_hush hush;
     cli_hush_begin(&hush);
-    const gyre_status status = open_pipeline(call, &pipeline);
+    const gyre_status status = call_pipeline_open(call->runtime, call->pipeline, &opened);
     cli_hush_end(&hush);
+    call->queue = opened.queue;
+    call->kernel = opened.entry;
     code = tell_status(call, status);
     if (code == CLI_OK)
         code = refuse_inactive_kernels(call);
     if (code != CLI_OK)
         return code;
-    code = stream_calls(call);
+    code = call->case_path ? play_pipeline(call) : stream_calls(call);
     /* a handler that did not reply in time may never return: gyre_close gives it its stop_timeout_ms, once */
     if (code != CLI_TIMEOUT)
-        gyre_pipeline_close(pipeline, GYRE_NO_WAIT);
+        gyre_pipeline_close(opened.pipeline, GYRE_NO_WAIT);
     return code;
 }
 
@@ -578,11 +537,12 @@ static int check_save(const call_run *call)
 {
     if (!call->save)
         return CLI_OK;
-    if (!call->checks || call->pipeline || call->case_path)
+    if (!call->checks || (call->pipeline && !call_seeds_are_whole(call->checks, call->pipeline)) ||
+        call->case_path)
         return cli_usage_error(call->cli, "--save is for a kernel that runs with --check%s",
-                               call->pipeline    ? ", not for a pipeline"
-                               : call->case_path ? "; --case has a file already"
-                                                 : "");
+                               call->case_path  ? "; --case has a file already"
+                               : call->pipeline ? ", and for a pipeline with --check schedule or order"
+                                                : "");
     return case_file_spare(call->save);
 }
 
@@ -596,7 +556,8 @@ static int set_checks(call_run *call)
         return code;
     if (!call->checks)
         return call->seed || call->seeds
-                   ? cli_usage_error(cli, "--seed and --seeds are for --check schedule, which is not there")
+                   ? cli_usage_error(
+                         cli, "--seed and --seeds are for --check schedule or order, which is not there")
                    : CLI_OK;
     if (call->attach)
         return cli_usage_error(cli, "--check is for handlers that run here; a server has its own settings");
@@ -609,9 +570,12 @@ static int set_checks(call_run *call)
     const int length = snprintf(settings[0], sizeof settings[0], "backend.cpu.check=%s", call->checks);
     if (length < 0 || (size_t)length >= sizeof settings[0])
         return cli_usage_error(cli, "--check: expected words such as races,memory, found '%s'", call->checks);
-    if (call->seed)
+    call->is_whole = call_seeds_are_whole(call->checks, call->pipeline);
+    call->runs.first = call->seed ? call->seed : 1;
+    call->runs.count = call->seeds ? call->seeds : 1;
+    if (call->seed && !call->is_whole)
         snprintf(settings[1], sizeof settings[1], "backend.cpu.seed=%llu", (unsigned long long)call->seed);
-    if (call->seeds)
+    if (call->seeds && !call->is_whole)
         snprintf(settings[2], sizeof settings[2], "backend.cpu.seeds=%llu", (unsigned long long)call->seeds);
     for (size_t i = 0; i < sizeof call->check_settings / sizeof *settings; i++)
         if (settings[i][0] && !cli_list_add(&cli->settings, settings[i]))
@@ -652,9 +616,11 @@ static int take_case(call_run *call)
         call->checks = played->check;
     call->seed = !call->checks ? 0 : call->seed ? call->seed : played->seed;
     call->seeds = !call->checks ? 0 : call->seeds ? call->seeds : played->seeds;
-    const bool whole =
-        cli_list_add(&cli->operands, played->kernel) && set_first(&cli->settings, &played->settings) &&
-        add_all(&call->buffer_specs, &played->buffers) && add_all(&call->named_specs, &played->named_buffers);
+    call->pipeline = played->pipeline;
+    const bool whole = (call->pipeline || cli_list_add(&cli->operands, played->kernel)) &&
+                       set_first(&cli->settings, &played->settings) &&
+                       add_all(&call->buffer_specs, &played->buffers) &&
+                       add_all(&call->named_specs, &played->named_buffers);
     return whole ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
 }
 
@@ -678,7 +644,7 @@ static int refuse_beside_case(const call_run *call)
 static void note_changed(const case_file *file)
 {
     char hash[17];
-    if (file->hash && case_hash(file->kernel, hash) && strcmp(hash, file->hash) != 0)
+    if (file->hash && file->kernel && case_hash(file->kernel, hash) && strcmp(hash, file->hash) != 0)
         fprintf(stderr, "gyre: note: '%s' has changed since '%s' was written\n", file->kernel, file->path);
 }
 
@@ -734,6 +700,40 @@ static int run_launched(call_run *call)
     return code;
 }
 
+/* ---- whole runs ---- */
+
+static int run_whole(void *context)
+{
+    call_run *const call = context;
+    return call->pipeline ? run_pipeline(call) : run_once(call);
+}
+
+static void close_whole(void *context)
+{
+    close_run(context);
+}
+
+/* Runs all requests with each seed. What was found becomes a case with the seeds up to the one that found it. */
+static int run_with_seeds(call_run *call)
+{
+    size_t length;
+    int code = CLI_OK;
+    if (!call->case_path) {
+        code = case_gather_call(call->cli, call->pipeline, &call->played);
+        call->case_path = call->played.path;
+    }
+    if (code != CLI_OK)
+        return code;
+    code = call_seeds_run(&call->runs, call->cli, run_whole, close_whole, call);
+    if (!call->save || code == CLI_TIMEOUT)
+        return code;
+    call->seed = call->runs.first;
+    call->seeds = call->runs.seed - call->runs.first + 1;
+    const char *const pairs = case_gather_pairs(&call->played, &length);
+    const int saved = save_case(call, code == CLI_FAILED ? "an answer of a whole run" : "", pairs, length);
+    return code == CLI_OK ? saved : code;
+}
+
 static int run(cli_context *cli)
 {
     call_run call = {.cli = cli, .timeout_ms = TIMEOUT_DEFAULT_MS};
@@ -771,6 +771,8 @@ static int run(cli_context *cli)
         else if ((cli->exit_code = prepare_case(&call)) != CLI_OK ||
                  (cli->exit_code = set_checks(&call)) != CLI_OK)
             ; /* told */
+        else if (call.is_whole)
+            cli->exit_code = run_with_seeds(&call);
         else if (call.attach)
             cli->exit_code = run_attached(&call);
         else if (call.pipeline)

@@ -17,6 +17,7 @@ struct gyre_device {
     struct cpu_settings settings;
     struct cpu_pool *pool;     /* the threads of the device's workers */
     struct cpu_checks *checks; /* NULL: handlers are not checked */
+    struct cpu_turns *turns;   /* NULL: workers run as their threads do */
     struct cpu_seats *seats;   /* who runs which stage of a pipeline */
     struct cpu_relief *relief; /* for threads that do not come back from another stage */
 };

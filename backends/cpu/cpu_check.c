@@ -240,6 +240,8 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
         if (how & GYRE_TOUCH_WRITES && !belongs_to_message(range))
             cpu_explore_note(watched->explored, at, size);
     }
+    if (!belongs_to_message(range))
+        cpu_turns_point(worker, &touch);
     if (checks & CPU_CHECK_MEMORY)
         cpu_written_check(context, &touch);
     if (checks & CPU_CHECK_RACES)

@@ -322,6 +322,38 @@ void cpu_finding_deadlock(gyre_context *context, const char *const *places, uint
     log_finding(worker, "deadlock", "the lanes of the block do not meet at one barrier: %s", groups);
 }
 
+/* ---- handlers that wait for each other ---- */
+
+void cpu_finding_memory(const struct cpu_worker *worker, const struct cpu_touch *touch, char *text,
+                        size_t size)
+{
+    write_memory(worker, touch, 0, text, size);
+}
+
+void cpu_finding_add_waiter(const struct cpu_worker *worker, const void *code, const char *what, char *list,
+                            size_t size)
+{
+    const size_t used = strlen(list);
+    const char *const place = place_of(worker, code);
+    char source[SOURCE_MAX + 8];
+    quote_source(place, source, sizeof source);
+    snprintf(list + used, size - used, "%s'%s' block %u waits at %s%s for another value of %s",
+             used ? ", " : "", worker->resident->kernel->name, worker->block, place, source, what);
+}
+
+void cpu_finding_waiters(const struct cpu_worker *worker, const char *list)
+{
+    log_finding(worker, "deadlock", "nobody can go on: %s", list);
+}
+
+void cpu_finding_stuck(gyre_context *context, const void *code)
+{
+    const struct cpu_worker *const worker = context->owner;
+    context->failed =
+        0; /* also where the check of races told something: this says why the handler did not end */
+    fail_message(context, "%s: deadlock, waits for ever", cpu_place_short(place_of(worker, code)));
+}
+
 /* ---- orders ---- */
 
 static void write_result(const gyre_cpu_kernel *kernel, int result, const void *reply, char *text,

@@ -10,6 +10,8 @@
 #include "gyre/dialect/cpu_module.h"
 #include "gyre/dialect/cpu_watch.h"
 
+struct cpu_worker;
+
 /** An access of a handler. */
 struct cpu_touch {
     const gyre_cpu_range *range;
@@ -25,6 +27,17 @@ void cpu_finding_race(gyre_context *context, const struct cpu_touch *touch,
 
 /** Lanes wait at different barriers, or wait for lanes that ended: a cpu_lanes_tell. */
 void cpu_finding_deadlock(gyre_context *context, const char *const *places, uint32_t count);
+
+/** Adds to a list where the handler of a worker waits, and for what. The caller has the lock of the device's checks. */
+void cpu_finding_add_waiter(const struct cpu_worker *worker, const void *code, const char *what, char *list,
+                            size_t size);
+/** Handlers wait for each other, or for nobody: logs the list of them. */
+void cpu_finding_waiters(const struct cpu_worker *worker, const char *list);
+/** Fails a message whose handler waits for ever at this place. */
+void cpu_finding_stuck(gyre_context *context, const void *code);
+/** Writes which memory an access is to: "state->count". */
+void cpu_finding_memory(const struct cpu_worker *worker, const struct cpu_touch *touch, char *text,
+                        size_t size);
 
 /** Two runs of a message that differ. */
 struct cpu_difference {

@@ -409,6 +409,7 @@ static bool handle_in_flow(struct cpu_worker *worker, gyre_u64 origin, const voi
     if (__builtin_expect(worker->traced.ring != NULL, 0))
         cpu_trace_begin(worker, at(message.entry->region), message.flow->index, worker->context.header,
                         worker->context.header_size, GYRE_ORIGIN_HOPS(origin));
+    cpu_turns_note(worker, GYRE_ORIGIN_TABLE(origin), message.flow->index, GYRE_ORIGIN_HOPS(origin));
     if (is_over(&message))
         cpu_ports_take_back(worker);
     else

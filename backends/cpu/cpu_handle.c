@@ -3,6 +3,7 @@
 #include "cpu_handle.h"
 #include "cpu_check.h"
 #include "cpu_explore.h"
+#include "cpu_finding.h"
 #include "cpu_lane.h"
 #include "cpu_resident.h"
 #include "cpu_watched.h"
@@ -22,12 +23,38 @@ static int handle_by_lanes(const void *request, void *reply, void *state, const 
     return result;
 }
 
+/* With turns: a handler that waits for ever is left, and its message fails. */
+static int handle_in_turns(struct cpu_worker *worker, const struct cpu_lanes_message *message,
+                           gyre_context *context)
+{
+    struct cpu_turn *const turn = &worker->turn;
+    turn->given_up = false;
+    turn->repeats = 0;
+    turn->waits_for[0] = '\0';
+    turn->is_guarded = true;
+    if (setjmp(turn->out) == 0) {
+        const int result = message->handle(message->request, message->reply, message->state, message->scratch,
+                                           message->buffers, context);
+        turn->is_guarded = false;
+        return result;
+    }
+    turn->is_guarded = turn->given_up = false;
+    turn->repeats = 0;
+    cpu_finding_stuck(context, turn->last.code);
+    cpu_check_end(worker);
+    return GYRE_OUTCOME_FAILED;
+}
+
 int cpu_handle(const void *request, void *reply, void *state, void *scratch, const gyre_binding *buffers,
                gyre_context *context)
 {
-    const struct cpu_worker *worker = context->owner;
+    struct cpu_worker *worker = context->owner;
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
     if (kernel->form == GYRE_FORM_BLOCK)
         return handle_by_lanes(request, reply, state, buffers, context);
+    if (__builtin_expect(worker->turn.turns != NULL, 0))
+        return handle_in_turns(
+            worker, &(struct cpu_lanes_message){kernel->handle, request, reply, state, scratch, buffers},
+            context);
     return kernel->handle(request, reply, state, scratch, buffers, context);
 }

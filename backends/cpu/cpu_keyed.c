@@ -210,14 +210,15 @@ static gyre_u64 run_window(struct cpu_worker *worker, struct cpu_queue *queue, c
     gyre_u64 handled = 0;
     for (uint32_t left = window->own; left && !*over;) {
         const uint32_t at = (uint32_t)__builtin_ctz(left);
-        const uint32_t length = ~(left >> at) ? (uint32_t)__builtin_ctz(~(left >> at)) : WINDOW - at;
+        const uint32_t run = ~(left >> at) ? (uint32_t)__builtin_ctz(~(left >> at)) : WINDOW - at;
+        const uint32_t length = (uint32_t)cpu_turns_most(worker, run);
         queue->run.first = first + at;
         queue->run.limit = length;
         const gyre_u64 done = runner(worker, queue, &queue->run);
         handled += done;
         move_cursor(queue, first + at + done);
         left = at + length == WINDOW ? 0 : left & ~((1u << (at + length)) - 1);
-        *over = done < length || is_called_away(queue);
+        *over = done < run || is_called_away(queue);
     }
     if (!*over)
         move_cursor(queue, first + window->count);
@@ -288,7 +289,7 @@ static int64_t time_of(const struct cpu_worker *worker)
 {
     int64_t time_ns = NO_TIME;
     if (!cpu_keyed_has_ticks(worker))
-        return (int64_t)gyre_clock_ns();
+        return (int64_t)cpu_turns_now(worker);
     for (uint32_t i = 0; i < worker->queue_count; i++) {
         const struct cpu_queue *queue = &worker->queues[i];
         if (!queue->region || queue->run.foreign & GYRE_FOREIGN_RING)

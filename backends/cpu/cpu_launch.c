@@ -38,6 +38,25 @@ static const gyre_cpu_services lane_services = {.barrier = cpu_lanes_refuse_barr
                                                 .time_ns = gyre_clock_ns,
                                                 .index_out_of_range = cpu_checked_refuse};
 
+/* The same with the time of turns. */
+static const gyre_cpu_services block_services_in_turns = {.barrier = cpu_lanes_barrier,
+                                                          .cells = cpu_lanes_cells,
+                                                          .log = log_of_kernel,
+                                                          .time_ns = cpu_turns_time_ns,
+                                                          .index_out_of_range = cpu_checked_refuse};
+static const gyre_cpu_services lane_services_in_turns = {.barrier = cpu_lanes_refuse_barrier,
+                                                         .cells = cpu_lanes_refuse_cells,
+                                                         .log = log_of_kernel,
+                                                         .time_ns = cpu_turns_time_ns,
+                                                         .index_out_of_range = cpu_checked_refuse};
+
+static const gyre_cpu_services *services_of(const gyre_resident *resident)
+{
+    if (resident->kernel->form == GYRE_FORM_BLOCK)
+        return resident->device->turns ? &block_services_in_turns : &block_services;
+    return resident->device->turns ? &lane_services_in_turns : &lane_services;
+}
+
 static void free_resident(gyre_resident *resident)
 {
     for (uint32_t i = 0; resident->workers && i < resident->blocks; i++) {
@@ -97,13 +116,13 @@ static gyre_status prepare_workers(gyre_resident *resident)
         worker->block = i;
         worker->line = &lines[i];
         cpu_times_prepare(worker);
-        worker->context = (gyre_context){
-            .lane_count = resident->kernel->form == GYRE_FORM_BLOCK ? resident->lanes : 1,
-            .block = i,
-            .block_count = resident->blocks,
-            .services = resident->kernel->form == GYRE_FORM_BLOCK ? &block_services : &lane_services,
-            .owner = worker,
-            .handles = GYRE_CONTROL_HANDLES(resident->control, resident->blocks)};
+        worker->context =
+            (gyre_context){.lane_count = resident->kernel->form == GYRE_FORM_BLOCK ? resident->lanes : 1,
+                           .block = i,
+                           .block_count = resident->blocks,
+                           .services = services_of(resident),
+                           .owner = worker,
+                           .handles = GYRE_CONTROL_HANDLES(resident->control, resident->blocks)};
         cpu_worker_init(worker);
         complete = prepare_lanes(worker) && prepare_stage(worker) && cpu_ports_init(worker) &&
                    cpu_check_prepare(worker);
@@ -146,10 +165,12 @@ static gyre_status start_workers(gyre_resident *resident)
     resident->present = resident->blocks;
     for (uint32_t i = 0; i < resident->blocks; i++) {
         cpu_seats_count_awake(resident->device->seats, 1);
+        cpu_turns_enlist(&resident->workers[i], cpu_worker_has_work);
         const int error = cpu_pool_start(resident->device->pool, &resident->workers[i].task);
         if (!error)
             continue;
         cpu_seats_count_awake(resident->device->seats, -1);
+        cpu_turns_leave(&resident->workers[i]);
         __atomic_sub_fetch(&resident->present, resident->blocks - i,
                            __ATOMIC_RELAXED); /* relaxed: only await_workers reads it */
         __atomic_store_n(&resident->control->command.command, GYRE_VERB_STOP, __ATOMIC_RELEASE);

@@ -250,7 +250,7 @@ static bool claim_run(const struct cpu_worker *worker, gyre_link_ring *ring, gyr
     if (!ready)
         return false;
     /* a share only, so that slow handlers spread over the blocks */
-    const gyre_u64 share = blocks == 1 ? ready : (ready + blocks - 1) / blocks;
+    const gyre_u64 share = cpu_turns_most(worker, blocks == 1 ? ready : (ready + blocks - 1) / blocks);
     const gyre_u64 end = first + share, next = first;
     if (blocks == 1)
         __atomic_store_n(&ring->claimed, end, __ATOMIC_RELAXED);
@@ -358,7 +358,8 @@ static gyre_u64 handle_messages(struct cpu_worker *worker, gyre_link_ring *ring,
 {
     const bool by_key = cpu_link_has_keys(ring);
     gyre_u64 first = window->next, end = first, handled = 0; /* [first, end): not given back yet */
-    while (handled < RUN_MAX && has_message(worker, ring, window, by_key) && cpu_ports_make_room(worker)) {
+    const gyre_u64 most = cpu_turns_most(worker, RUN_MAX);
+    while (handled < most && has_message(worker, ring, window, by_key) && cpu_ports_make_room(worker)) {
         const gyre_link_slot *slot = slot_of(ring, window->next);
         if (__builtin_expect(window->next != end, 0)) {
             give_back_apart(worker, ring, first, end);
@@ -426,10 +427,12 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
     if (!take_messages(worker, ring, window))
         return 0;
     cpu_trace_look(worker);
+    worker->turn.from = inlet->control;
     __atomic_store_n(&worker->line->working, worker->line->heartbeat + 1, __ATOMIC_RELAXED);
     const gyre_u64 handled = ring->pool ? handle_jobs(worker, ring, window, command, &failed)
                                         : handle_messages(worker, ring, window, command, &failed);
     __atomic_store_n(&worker->line->working, 0, __ATOMIC_RELAXED);
+    worker->turn.from = 0;
     cpu_flow_forget(worker);
     if (!handled)
         return 0;
@@ -439,12 +442,13 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
     return handled;
 }
 
-/* Where a member of a pool begins: each time, and each block, at another ring, so that thieves do not all meet at one. */
+/* Under `check = order` the seed decides. Where else a member of a pool begins: each time, and each block, at another ring, so that thieves do not all meet at one. */
 static uint32_t first_inlet(struct cpu_worker *worker)
 {
-    if (!worker->links.pools)
-        return 0;
-    return (worker->block + worker->links.begin++) % worker->links.table->inlet_count;
+    const uint32_t count = worker->links.table->inlet_count;
+    if (!worker->links.pools || worker->turn.turns)
+        return cpu_turns_pick(worker, count);
+    return (worker->block + worker->links.begin++) % count;
 }
 
 /* Serves the rings of pools that the worker emits into itself. */
@@ -466,12 +470,13 @@ uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command)
     const uint64_t began_ns = begin_cost(worker);
     uint64_t handled = serve_kept(worker, command);
     handled += serve_own(worker, command);
-    uint32_t inlet = table->inlet_count ? first_inlet(worker) : 0;
+    const uint32_t begin = first_inlet(worker);
     for (uint32_t i = 0; i < table->inlet_count && !worker->links.kept.waits; i++) {
-        if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command)
+        const uint32_t number = begin + i < table->inlet_count ? begin + i : begin + i - table->inlet_count;
+        if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command ||
+            (handled && worker->turn.turns))
             break;
-        handled += serve_inlet(worker, &inlets_of(table)[inlet], command);
-        inlet = inlet + 1 == table->inlet_count ? 0 : inlet + 1;
+        handled += serve_inlet(worker, &inlets_of(table)[number], command);
     }
     end_cost(worker, began_ns, handled);
     return handled;

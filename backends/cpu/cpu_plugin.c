@@ -16,6 +16,7 @@
 #include "cpu_seat.h"
 #include "cpu_settings.h"
 #include "cpu_spread.h"
+#include "cpu_turns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,7 @@ static void free_device(gyre_device *device)
     cpu_pool_destroy(device->pool); /* no thread is left that knows a seat */
     cpu_relief_destroy(device->relief);
     cpu_seats_destroy(device->seats);
+    cpu_turns_close(device);
     cpu_check_close(device);
     free(device);
 }
@@ -86,6 +88,8 @@ static gyre_status cpu_device_open(const gyre_device_desc *desc, gyre_device **o
         status = make_threads(device);
     if (status == GYRE_OK)
         status = cpu_check_open(device);
+    if (status == GYRE_OK)
+        status = cpu_turns_open(device);
     if (status != GYRE_OK) {
         free_device(device);
         return status;

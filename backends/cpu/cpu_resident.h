@@ -11,6 +11,7 @@
 #include "cpu_link_view.h"
 #include "cpu_pool.h"
 #include "cpu_traced.h"
+#include "cpu_turns.h"
 #include "gyre/waiting.h"
 
 /** A worker's view of one entry of the queue table. */
@@ -61,6 +62,7 @@ struct cpu_worker {
     gyre_context context;
     struct cpu_fault fault;      /* of a handler that was compiled with checks */
     struct cpu_watched *watched; /* NULL: the device has no checks */
+    struct cpu_turn turn;
     struct cpu_links links;
     struct cpu_traced traced;
     struct cpu_timed timed;
@@ -94,5 +96,8 @@ void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault);
  * says STOP or YIELD.
  */
 void cpu_worker_init(struct cpu_worker *worker);
+
+/** Whether the worker has a command to obey, or messages that it can handle now. Its own thread asks, or one whose turn it is. */
+bool cpu_worker_has_work(const struct cpu_worker *worker);
 
 #endif

@@ -131,6 +131,7 @@ static gyre_status read_checks(const struct reader *reader, uint32_t *out)
                  {"memory", CPU_CHECK_MEMORY},
                  {"deadlock", CPU_CHECK_DEADLOCK},
                  {"schedule", CPU_CHECK_SCHEDULE},
+                 {"order", CPU_CHECK_ORDER},
                  {"traffic", CPU_CHECK_TRAFFIC}};
     const char *at = reader->parameter->value;
     *out = 0;
@@ -143,7 +144,7 @@ static gyre_status read_checks(const struct reader *reader, uint32_t *out)
         if (i == sizeof known / sizeof known[0])
             return refuse_setting(
                 reader,
-                "words of this list, separated by commas: races, memory, deadlock, schedule, traffic; or none");
+                "words of this list, separated by commas: races, memory, deadlock, schedule, order, traffic; or none");
         *out |= known[i].checks;
         at += length;
     }
@@ -178,6 +179,8 @@ static gyre_status read_one(const struct reader *reader, struct cpu_settings *se
         status = read_checks(reader, &settings->checks);
     } else if (!strcmp(key, "traffic_file")) {
         status = read_text(reader, settings->traffic_file, sizeof settings->traffic_file);
+    } else if (!strcmp(key, "turns_file")) {
+        status = read_text(reader, settings->turns_file, sizeof settings->turns_file);
     } else if (!strcmp(key, "seed")) {
         status = read_number(reader, 1, UINT64_C(1) << 62, "a number from 1", &settings->seed);
     } else if (!strcmp(key, "seeds")) {

@@ -175,7 +175,8 @@ static bool claim_requests(struct cpu_worker *worker, struct cpu_queue *queue)
      * a share only, so that slow handlers spread over the workers; the ticket orders the claims of all
      * workers
      */
-    gyre_u64 share = (ready + worker->resident->blocks - 1) / worker->resident->blocks;
+    const gyre_u64 share =
+        cpu_turns_most(worker, (ready + worker->resident->blocks - 1) / worker->resident->blocks);
     if (!__atomic_compare_exchange_n(ticket, &first, first + share, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED))
         return false; /* another worker was quicker; the next look finds the remaining requests */
@@ -222,7 +223,7 @@ static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_que
 static gyre_u64 run_untraced(struct cpu_worker *worker, gyre_cpu_run *run)
 {
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
-    if (kernel->run && !kernel->flow_size)
+    if (kernel->run && !kernel->flow_size && !worker->turn.turns)
         return kernel->run(run);
     if (kernel->port_count || kernel->flow_size)
         return cpu_links_run_alone(worker, run);
@@ -235,9 +236,13 @@ static gyre_u64 run_kernel(struct cpu_worker *worker, const struct cpu_queue *qu
 {
     if (queue->entry)
         return cpu_links_run(worker, queue, run);
-    if (__builtin_expect(worker->traced.ring != NULL, 0))
-        return cpu_trace_run(worker, queue, run, run_untraced);
-    return run_untraced(worker, run);
+    const gyre_u64 handled = __builtin_expect(worker->traced.ring != NULL, 0)
+                                 ? cpu_trace_run(worker, queue, run, run_untraced)
+                                 : run_untraced(worker, run);
+    if (__builtin_expect(worker->turn.turns != NULL, 0))
+        for (gyre_u64 i = 0; i < handled; i++)
+            cpu_turns_note(worker, 0, run->first + i, 0);
+    return handled;
 }
 
 static void count_messages(gyre_control_block *line, gyre_u64 handled, gyre_u64 failed)
@@ -278,7 +283,7 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
         return 0;
     gyre_cpu_run *const run = &queue->run;
     run->first = queue->next;
-    run->limit = shared ? queue->end - queue->next : BATCH;
+    run->limit = cpu_turns_most(worker, shared ? queue->end - queue->next : BATCH);
     run->expected = command;
     run->failed = 0;
     cpu_check_look(worker, queue);
@@ -287,7 +292,7 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     cpu_trace_look(worker);
     tell_working(worker->line, worker->line->heartbeat + 1);
     gyre_u64 handled =
-        keyed ? cpu_keyed_run(worker, queue, BATCH, run_kernel) : run_kernel(worker, queue, run);
+        keyed ? cpu_keyed_run(worker, queue, run->limit, run_kernel) : run_kernel(worker, queue, run);
     tell_working(worker->line, 0);
     cpu_check_looked(worker);
     if (!keyed)
@@ -534,14 +539,16 @@ static void obey_command(struct cpu_worker *worker, gyre_u64 command)
 static gyre_u64 serve_queues(struct cpu_worker *worker, gyre_u64 command)
 {
     const gyre_u64 *current = &worker->resident->control->command.command;
+    const uint32_t begin = cpu_turns_pick(worker, worker->queue_count);
     gyre_u64 handled = 0;
-    for (uint32_t i = 0; i < worker->queue_count; i++) {
-        if (!worker->queues[i].region)
+    for (uint32_t i = 0; i < worker->queue_count && !(handled && worker->turn.turns); i++) {
+        const uint32_t number = begin + i < worker->queue_count ? begin + i : begin + i - worker->queue_count;
+        if (!worker->queues[number].region)
             continue;
         /* take_turn loads the word again, with acquire */
         if (__atomic_load_n(current, __ATOMIC_RELAXED) != command)
             break;
-        handled += serve_queue(worker, &worker->queues[i], command);
+        handled += serve_queue(worker, &worker->queues[number], command);
     }
     return handled;
 }
@@ -564,12 +571,26 @@ static bool is_last(gyre_u64 command)
     return GYRE_COMMAND_VERB(command) == GYRE_VERB_STOP || GYRE_COMMAND_VERB(command) == GYRE_VERB_YIELD;
 }
 
+/* Serves links or queues, whichever the seed says, and the others when there was nothing. */
+static gyre_u64 serve_one_source(struct cpu_worker *worker, gyre_u64 command)
+{
+    if (!worker->links.table)
+        return serve_queues(worker, command);
+    const bool queues_first = cpu_turns_pick(worker, 2) != 0;
+    gyre_u64 handled = queues_first ? serve_queues(worker, command) : cpu_links_serve(worker, command);
+    if (!handled)
+        handled = queues_first ? cpu_links_serve(worker, command) : serve_queues(worker, command);
+    return handled;
+}
+
 /*
  * Serves links, and queues unless links had messages: what is under way is finished before something new begins. Now and then
  * queues have their turn in any case, because they may be of another use of the kernel.
  */
 static gyre_u64 serve_messages(struct cpu_worker *worker, gyre_u64 command)
 {
+    if (__builtin_expect(worker->turn.turns != NULL, 0))
+        return serve_one_source(worker, command);
     const gyre_u64 handled = worker->links.table ? cpu_links_serve(worker, command) : 0;
     if (handled)
         worker->links.fed_by_links = true;
@@ -633,9 +654,55 @@ static enum turn take_turn(struct cpu_worker *worker, struct cpu_visitor *visito
     return GOES_ON;
 }
 
+bool cpu_worker_has_work(const struct cpu_worker *worker)
+{
+    return has_work(worker, worker->command);
+}
+
+/* Obeys a new command, or serves a link or a queue. Returns whether there was anything to do. */
+static bool use_turn(struct cpu_worker *worker)
+{
+    const gyre_u64 command = __atomic_load_n(&worker->resident->control->command.command, __ATOMIC_ACQUIRE);
+    struct cpu_seat *const seat = worker->links.seat;
+    if (command != worker->command) {
+        const bool goes_on = GYRE_COMMAND_VERB(worker->command) != GYRE_VERB_RUN;
+        if (goes_on && GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
+            cpu_turns_resume(worker);
+        cpu_walk_shut(worker);
+        worker->command = command;
+        obey_command(worker, command);
+        return true;
+    }
+    if (!has_work(worker, command))
+        return false;
+    if (seat) {
+        cpu_seat_take(seat);
+        __atomic_store_n(&seat->left, 0, __ATOMIC_RELAXED);
+    }
+    const gyre_u64 handled = serve(worker, command);
+    if (seat)
+        cpu_seat_leave(seat);
+    return handled != 0;
+}
+
+/* As run_worker, on a device where workers run one at a time. It never parks, and leaves errands to the core. */
+static enum cpu_task_end run_in_turns(struct cpu_worker *worker)
+{
+    while (!is_last(worker->command)) {
+        cpu_turns_await(worker);
+        cpu_turns_did(worker, use_turn(worker));
+    }
+    cpu_turns_leave(worker);
+    cpu_seats_count_awake(worker->resident->device->seats, -1);
+    cpu_pool_leave(worker->resident->device->pool, &worker->resident->present);
+    return CPU_TASK_ENDED;
+}
+
 static enum cpu_task_end run_worker(struct cpu_task *task)
 {
     struct cpu_worker *worker = worker_of(task);
+    if (worker->turn.turns)
+        return run_in_turns(worker);
     struct cpu_relief *relief = worker->resident->device->relief;
     struct cpu_visitor visitor = {0};
     enum turn turn = GOES_ON;

@@ -17,12 +17,12 @@
 enum { CASE_SIZE_MAX = 256 << 20, SENTENCE_SIZE = 1024, VERSION = 1, CHECKS_MAX = 128 };
 
 static const char *const HEADER_KEYS[] = {
-    "gyre_case", "kernel", "hash",    "lanes",      "blocks",  "device",
-    "check",     "seed",   "seeds",   "state",      "buffers", "message_buffers",
-    "settings",  "config", "finding", "timeout_ms", "ulps",    "orders"};
-static const char *const PAIR_KEYS[] = {"request", "request_bytes", "reply",  "reply_bytes",
-                                        "failed",  "no_reply",      "dropped"};
-static const char *const CHECK_WORDS[] = {"races", "memory", "deadlock", "schedule", "none"};
+    "gyre_case", "kernel",     "hash",  "lanes",   "blocks",          "device",   "check",
+    "seed",      "seeds",      "state", "buffers", "message_buffers", "settings", "config",
+    "finding",   "timeout_ms", "ulps",  "orders",  "pipeline"};
+static const char *const PAIR_KEYS[] = {"request", "request_bytes", "reply",   "reply_bytes",
+                                        "failed",  "no_reply",      "dropped", "later"};
+static const char *const CHECK_WORDS[] = {"races", "memory", "deadlock", "schedule", "order", "none"};
 enum {
     HEADER_KEY_COUNT = sizeof HEADER_KEYS / sizeof *HEADER_KEYS,
     PAIR_KEY_COUNT = sizeof PAIR_KEYS / sizeof *PAIR_KEYS,
@@ -131,6 +131,20 @@ static const char *path_of(case_file *file, const char *prefix, const char *path
     return own(file, text);
 }
 
+/* Refuses members that say how one kernel is launched. */
+static int refuse_with_pipeline(const case_file *file)
+{
+    static const char *const members[] = {"lanes", "blocks", "device", "state", "buffers", "message_buffers"};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (json_object_get(file->header, members[i]))
+            return case_error(
+                file, file->header_line,
+                "'%s' is for a kernel that is launched; [kernel.NAME] in 'config', or 'settings', "
+                "configure those of a pipeline",
+                members[i]);
+    return CLI_OK;
+}
+
 /* A kernel is a path, unless it has no letter that only a path has: then it is the name of a configured kernel. */
 static int read_kernel(case_file *file)
 {
@@ -138,9 +152,17 @@ static int read_kernel(case_file *file)
     int code = read_text(file, "kernel", &kernel);
     if (code != CLI_OK)
         return code;
+    if (code == CLI_OK)
+        code = read_text(file, "pipeline", &file->pipeline);
+    if (code != CLI_OK)
+        return code;
+    if (kernel && file->pipeline)
+        return case_error(file, file->header_line, "'kernel' and 'pipeline' exclude each other");
+    if (file->pipeline)
+        return refuse_with_pipeline(file);
     if (!kernel)
         return case_error(file, file->header_line,
-                          "the header has no 'kernel': the path of a handler's file");
+                          "the header has no 'kernel': the path of a handler's file; or a 'pipeline'");
     file->kernel = strpbrk(kernel, "/.:") ? path_of(file, "", kernel) : kernel;
     return file->kernel ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
 }
@@ -370,6 +392,16 @@ static int read_expectation(const case_file *file, case_pair *pair)
     return failure ? read_failure(file, pair, failure) : CLI_OK;
 }
 
+static int read_later(case_file *file, case_pair *pair)
+{
+    const json_t *later = json_object_get(pair->object, "later");
+    if (later && !json_is_true(later))
+        return case_error(file, pair->line, "'later' can only be true");
+    pair->later = later != NULL;
+    file->has_later = file->has_later || pair->later;
+    return CLI_OK;
+}
+
 static int read_pair(case_file *file, uint64_t line, case_value text)
 {
     case_pair *pairs = file->pairs;
@@ -392,6 +424,8 @@ static int read_pair(case_file *file, uint64_t line, case_value text)
     if (code == CLI_OK && !pair->request.text)
         code = case_error(file, line, "a pair needs a 'request'");
     if (code == CLI_OK)
+        code = read_later(file, pair);
+    if (code == CLI_OK)
         code = read_message(file, pair, text, "reply", "reply_bytes", &pair->reply, &pair->reply_bytes);
     return code == CLI_OK ? read_expectation(file, pair) : code;
 }
@@ -413,7 +447,8 @@ static int read_lines(case_file *file)
             return case_error(file, line + 1, "a NUL byte: this is no text");
         if (blank == text.length || begin[blank] == '#')
             continue;
-        code = file->header ? read_pair(file, line + 1, text) : read_header(file, line + 1, text);
+        code =
+            file->header ? read_pair(file, line + 1 - file->before, text) : read_header(file, line + 1, text);
     }
     if (code == CLI_OK && !file->header)
         return cli_error(CLI_FAILED,
@@ -439,6 +474,12 @@ int case_file_read(case_file *file, const char *path)
         code = cli_error(CLI_FAILED, "case file '%s' is longer than %d MiB", path, CASE_SIZE_MAX >> 20);
     file->length = code == CLI_OK ? (size_t)size : 0;
     return code == CLI_OK ? read_lines(file) : code;
+}
+
+int case_file_take(case_file *file, const char *path, char *text, size_t length, uint64_t before)
+{
+    *file = (case_file){.path = path, .text = text, .length = length, .before = before};
+    return read_lines(file);
 }
 
 void case_file_finish(case_file *file)

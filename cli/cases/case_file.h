@@ -30,6 +30,7 @@ typedef struct case_pair {
     uint64_t line;
     case_value request; /* the message as JSON, or its bytes as a string of hexadecimal digits */
     bool request_bytes;
+    bool later; /* it is sent when all requests before it are answered, after a pause of the kernel */
     case_expectation expectation;
     case_value reply; /* for CASE_REPLY, as `request` */
     bool reply_bytes;
@@ -45,8 +46,10 @@ typedef struct case_file {
     uint64_t header_line;
     case_value header_text;
     json_t *header;
-    const char
-        *kernel; /* a path that leads there from the current folder, or the name of a configured kernel */
+    const char *
+        kernel; /* a path that leads there from the current folder, or the name of a configured kernel; NULL: a pipeline */
+    const char *pipeline; /* NAME or NAME/ENTRY, in place of a kernel; or NULL */
+    uint64_t before;      /* lines that are not counted in sentences */
     uint64_t lanes, blocks, device, seed, seeds, orders, timeout_ms, ulps; /* 0: not given */
     const char *check, *config, *finding, *hash;                           /* NULL: not given */
     const char *state; /* JSON, or @PATH as --state takes it; NULL: not given */
@@ -54,11 +57,18 @@ typedef struct case_file {
     cli_list owned; /* texts that were made for the members above */
     case_pair *pairs;
     size_t count;
+    bool has_later; /* of some pair */
 } case_file;
 
 /** Reads and checks a file. Returns an exit code; prints why when it is not CLI_OK. Call case_file_finish in every case. */
 int case_file_read(case_file *file, const char *path);
 void case_file_finish(case_file *file);
+
+/**
+ * As case_file_read, of a text that was made here. `text` belongs to the file from now on. `before`: how many lines at its begin are
+ * not counted.
+ */
+int case_file_take(case_file *file, const char *path, char *text, size_t length, uint64_t before);
 
 /**
  * Whether a list of checks has only words that the backend cpu knows; writes why not. The backend would find out as well, but its
@@ -78,7 +88,7 @@ char *case_path_from(const char *from, const char *path);
 
 /** A case to write. Lists are of "NAME=FILE" and "SECTION.KEY=VALUE"; NULL and 0 leave a member out. */
 typedef struct case_write_desc {
-    const char *path, *kernel, *check, *state, *config, *finding;
+    const char *path, *kernel, *pipeline, *check, *state, *config, *finding;
     uint64_t lanes, blocks, device, seed, seeds;
     const cli_list *settings, *buffers, *named_buffers;
     const char *pairs; /* the lines behind the header */

@@ -90,6 +90,14 @@ static void place_of(const case_play *play, const case_pair *pair, char place[PL
     const int used = snprintf(place, PLACE_SIZE, "gyre: %s:%" PRIu64, play->desc->file->path, pair->line);
     if (play->desc->order && used > 0 && used < PLACE_SIZE)
         snprintf(place + used, PLACE_SIZE - (size_t)used, ": in order %" PRIu64, play->desc->order);
+    else if (play->desc->seed && used > 0 && used < PLACE_SIZE)
+        snprintf(place + used, PLACE_SIZE - (size_t)used, ": with seed %" PRIu64, play->desc->seed);
+}
+
+/* Whether the answers of this run are compared with those of an earlier one. */
+static bool is_compared(const case_run_desc *desc)
+{
+    return desc->order || desc->seed;
 }
 
 /* Compares a reply with the expected one. *differs as well. */
@@ -176,7 +184,14 @@ static void keep_answer(const case_play *play, size_t pair, const char *found)
         answers->texts[pair] = strdup(found);
 }
 
-/* Compares an answer with the one that came in the order of the file. */
+/* Whether an answer is a reply, which is compared field by field: as call_outcome_print writes it. */
+static bool is_reply(const char *answer)
+{
+    return strncmp(answer, "{\"failed\":{", 11) != 0 && strcmp(answer, "{\"no_reply\":true}") != 0 &&
+           strcmp(answer, "{\"unhandled\":true}") != 0;
+}
+
+/* Compares an answer with the one that came in the order of the file, or with the first seed. */
 static bool compare_orders(const case_play *play, const case_pair *pair, const char *found)
 {
     const size_t index = (size_t)(pair - play->desc->file->pairs);
@@ -185,6 +200,10 @@ static bool compare_orders(const case_play *play, const case_pair *pair, const c
     if (!answers->texts || !answers->texts[index])
         return false;
     place_of(play, pair, place);
+    if (strcmp(answers->texts[index], found) != 0 && !(is_reply(answers->texts[index]) && is_reply(found))) {
+        fprintf(stderr, "%s: expected %.600s, found %.600s\n", place, answers->texts[index], found);
+        return true;
+    }
     return case_compare(&(case_compare_desc){play->reply_layout, play->desc->file->ulps, place, stderr},
                         answers->texts[index], found) > 0;
 }
@@ -205,7 +224,7 @@ static int take_answer(case_play *play, const gyre_completion *completion)
     }
     const case_pair *pair = &play->desc->file->pairs[play->order[play->answered]];
     int code = CLI_OK;
-    if (play->desc->order) {
+    if (is_compared(play->desc)) {
         differs = compare_orders(play, pair, found);
     } else {
         fprintf(play->desc->out, "%s\n", found);
@@ -271,6 +290,36 @@ static int receive_one(case_play *play)
     return completion.index < play->first ? CLI_OK : take_answer(play, &completion);
 }
 
+/* Whether the next request is sent in another round. */
+static bool waits(const case_play *play)
+{
+    return play->sent > play->answered && play->desc->file->pairs[play->order[play->sent]].later;
+}
+
+/* All that the queue holds, up to a request that is sent later; then the kernel runs until all of it is answered, and pauses. */
+static int run_round(case_play *play)
+{
+    bool full = false;
+    int code = CLI_OK;
+    while (code == CLI_OK && play->sent < play->desc->file->count && !full && !waits(play))
+        code = send_next(play, &full);
+    if (code == CLI_OK)
+        code = cli_fail_unless_ok(gyre_kernel_activate(play->desc->kernel, deadline_of(play)));
+    while (code == CLI_OK && play->answered < play->sent)
+        code = receive_one(play);
+    if (code == CLI_OK && play->sent < play->desc->file->count)
+        code = cli_fail_unless_ok(gyre_kernel_deactivate(play->desc->kernel, deadline_of(play)));
+    return code;
+}
+
+static int run_rounds(case_play *play)
+{
+    int code = CLI_OK;
+    while (code == CLI_OK && play->answered < play->desc->file->count)
+        code = run_round(play);
+    return code;
+}
+
 static int run_pairs(case_play *play)
 {
     const size_t count = play->desc->file->count;
@@ -326,9 +375,10 @@ int case_run(const case_run_desc *desc)
     if (code == CLI_OK) {
         play.request = malloc(play.request_layout->size + 1);
         play.reply = malloc(play.reply_layout->size + 1);
-        code = play.request && play.reply && make_order(&play) ? run_pairs(&play)
-                                                               : cli_error(CLI_FAILED, "out of memory");
-        if (!desc->order || play.differing)
+        code = play.request && play.reply && make_order(&play)
+                   ? (desc->in_rounds || desc->file->has_later ? run_rounds(&play) : run_pairs(&play))
+                   : cli_error(CLI_FAILED, "out of memory");
+        if (!is_compared(desc) || play.differing)
             tell_counts(&play);
     }
     if (fflush(desc->out) != 0 || ferror(desc->out))

@@ -23,15 +23,18 @@ typedef struct case_answers {
 
 typedef struct case_run_desc {
     const case_file *file;
-    gyre_kernel *kernel; /* inactive */
-    gyre_queue *queue;   /* the kernel's; no other thread or client uses it */
+    gyre_kernel *kernel; /* inactive; of a pipeline, the one that gets the requests */
+    gyre_queue *queue;   /* the kernel's, or the pipeline's; no other thread or client uses it */
     const message_json_names *names;
     uint64_t timeout_ms; /* longest wait for an answer; 0: no limit */
     FILE *out;           /* gets the answers, a JSON line each */
     uint64_t
         order; /* 0: requests are sent in the order of the file; else in another one, which follows from this number */
-    case_answers
-        *answers; /* filled in by the run with order 0, and compared with by others, which print no answers */
+    uint64_t seed; /* not 0: of a run whose answers are compared with those of the first seed's */
+    bool
+        in_rounds; /* the kernel pauses before the queue gets more, so that the speed of this process decides nothing */
+    case_answers *
+        answers; /* filled in by the run with order 0 and seed 0, and compared with by others, which print no answers */
 } case_run_desc;
 
 /**

@@ -153,7 +153,9 @@ static json_t *make_header(const case_write_desc *desc)
     json_t *header = json_object();
     char hash[17];
     set_number(header, "gyre_case", 1);
-    if (strpbrk(desc->kernel, "/.:")) /* else it is the name of a configured kernel */
+    if (desc->pipeline)
+        set_text(header, "pipeline", desc->pipeline);
+    else if (strpbrk(desc->kernel, "/.:")) /* else it is the name of a configured kernel */
         set_path(header, "kernel", desc->path, "", desc->kernel);
     else
         set_text(header, "kernel", desc->kernel);
@@ -168,7 +170,7 @@ static json_t *make_header(const case_write_desc *desc)
     set_path(header, "config", desc->path, "", desc->config);
     set_buffers(header, "buffers", desc->path, desc->buffers);
     set_buffers(header, "message_buffers", desc->path, desc->named_buffers);
-    set_text(header, "hash", case_hash(desc->kernel, hash) ? hash : NULL);
+    set_text(header, "hash", !desc->pipeline && case_hash(desc->kernel, hash) ? hash : NULL);
     if (desc->state && desc->state[0] == '@')
         set_path(header, "state", desc->path, "@", desc->state + 1);
     return header;

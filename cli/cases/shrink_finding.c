@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const char FAILED[] = "found {\"failed\":{\"code\":-", TEXT[] = "\"text\":\"", DIFFERS[] = "expected ",
-                  ORDER[] = ": in order ";
+                  ORDER[] = ": in order ", SEED[] = ": with seed ";
 
 /* Writes the places of a finding, "total.gyre.c:17 and 14", with the lines in order. */
 static void write_places(const char *text, size_t length, char *key, size_t size)
@@ -45,7 +45,8 @@ void shrink_finding_of(const char *said, char key[SHRINK_FINDING_SIZE])
     if (!text) { /* an answer that is not the expected one, whatever it is */
         if (said && strstr(said, DIFFERS) && strstr(said, " answers as expected"))
             snprintf(key, SHRINK_FINDING_SIZE, "%s",
-                     strstr(said, ORDER) ? "an answer that depends on the order" : SHRINK_ANOTHER_ANSWER);
+                     strstr(said, ORDER) || strstr(said, SEED) ? "an answer that depends on the order"
+                                                               : SHRINK_ANOTHER_ANSWER);
         return;
     }
     text += sizeof TEXT - 1;

@@ -291,8 +291,8 @@ static const struct gyre_config_row rows[] = {
      .doc =
          "Checks of handlers while they run, separated by commas: `races` (two lanes or messages that may run at "
          "once touch the same bytes, and nothing orders them), `memory` (reads of scratch and reply bytes that "
-         "were never written), `deadlock` (the line of each lane where lanes do not meet at one barrier), "
-         "`schedule` (the lanes of a block run in the orders of `seeds`, and the results are compared), `traffic` (counts for `gyre estimate`, alone). Any of them "
+         "were never written), `deadlock` (where lanes do not meet at one barrier, or handlers wait for each other, the line of each), "
+         "`schedule` (the lanes of a block run in the orders of `seeds`, and the results are compared; blocks and stages take turns by `seed`), `order` (they take turns, too: `gyre call` compares the answers), `traffic` (counts for `gyre estimate`, alone). Any of them "
          "also does what `checked` does. A finding fails its message, with both lines where there are two, and the "
          "log has the sentence."},
     {.kind = GYRE_SECTION_BACKEND,
@@ -301,6 +301,7 @@ static const struct gyre_config_row rows[] = {
      .key = "traffic_file",
      .preset = "",
      .doc = "The file that gets what `check = traffic` counted, when the device is closed."},
+#include "core/config/table_turns.h"
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_INT,
      .backend = "cpu",

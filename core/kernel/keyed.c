@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "core/base/error.h"
 #include "core/base/memory_left.h"
+#include "core/base/secret.h"
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
 
@@ -104,7 +104,7 @@ static gyre_status plan_table(const gyre_kernel *kernel, struct gyre_keyed *keye
             "fewer keys in [kernel.%s], or a smaller state than %u bytes",
             kernel->name, (unsigned long long)table->keys, (unsigned long long)table->size,
             (unsigned long long)GYRE_KEYED_TABLE_MAX, kernel->name, table->state_size);
-    if (getrandom(table->seed, sizeof table->seed, 0) != sizeof table->seed)
+    if (!gyre_secret_draw(table->seed, sizeof table->seed))
         return gyre_error_set(GYRE_UNAVAILABLE,
                               "the system has no random numbers for the keys of kernel '%s'", kernel->name);
     return hash_types(kernel, keyed);

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "core/base/error.h"
+#include "core/base/secret.h"
 #include "core/dispatch/dispatch.h"
 #include "gyre/keyed_layout.h"
 
@@ -75,7 +75,7 @@ gyre_status gyre_link_key_resolve(const struct gyre_node_facts *target, const st
         return status;
     out->share = is_keyed(target) ? GYRE_LINK_SHARE_TABLE : GYRE_LINK_SHARE_KEY;
     status = check_device(target);
-    if (status == GYRE_OK && getrandom(out->seed, sizeof out->seed, 0) != sizeof out->seed)
+    if (status == GYRE_OK && !gyre_secret_draw(out->seed, sizeof out->seed))
         status = gyre_error_set(GYRE_UNAVAILABLE, "the system has no random numbers for the keys of a link");
     return status;
 }

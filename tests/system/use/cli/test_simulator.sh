@@ -101,7 +101,7 @@ says '16]}; seed: 5'
 
 run call --check races,memmory "$folder/total.gyre.c" "$numbers"
 exits 4
-says "check must be words of this list, separated by commas: races, memory, deadlock, schedule, traffic; or none, found 'races,memmory'"
+says "check must be words of this list, separated by commas: races, memory, deadlock, schedule, order, traffic; or none, found 'races,memmory'"
 run call --check races --set backend.cpu.sanitize=undefined "$folder/total.gyre.c" "$numbers"
 exits 4
 says 'backend.cpu check and sanitize = undefined exclude each other'
@@ -110,7 +110,7 @@ exits 2
 says "--check runs handlers on the backend cpu, and --backend names 'cuda'"
 run call --seeds 5 "$folder/total.gyre.c" "$numbers"
 exits 2
-says '--seed and --seeds are for --check schedule'
+says '--seed and --seeds are for --check schedule or order, which is not there'
 run call --check schedule --seeds 0 "$folder/total.gyre.c" "$numbers"
 exits 2
 run call --check schedule --set backend.cpu.seed=none "$folder/total.gyre.c" "$numbers"
