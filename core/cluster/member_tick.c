@@ -110,6 +110,7 @@ static void join_shard(struct gyre_member *member, uint32_t number)
     member->vain[number] += shard->awaits && shard->status != GYRE_OK && shard->status != GYRE_LOST;
     member->retry_ns[number] = shard->status == GYRE_OK ? 0 : gyre_clock_ns() + retry_after(member, shard);
     member->crashed[number] = shard->has_crashed;
+    member->unfinished[number] = shard->status != GYRE_OK;
     pthread_mutex_lock(&member->site.lock);
     member->shards[number] = NULL;
     pthread_mutex_unlock(&member->site.lock);
@@ -144,22 +145,42 @@ static bool is_me(const struct gyre_member *member, const char *name)
     return name && strcmp(name, member->record.name) == 0;
 }
 
+/* Whether the place names this process of the member. */
+static bool is_mine(const struct gyre_member *member, const struct gyre_shard_place *place)
+{
+    return is_me(member, place->owner) && place->incarnation == member->record.incarnation;
+}
+
+/*
+ * Whether the owner that a place names came after the look at the members, as it may when this process stood still in between: then its record says that
+ * it is there.
+ */
+static bool is_newcomer(const struct gyre_member *member, const struct gyre_shard_place *place)
+{
+    struct gyre_cluster_member its;
+    uint64_t revision;
+    if (gyre_roster_knows(member->roster, place->owner, place->incarnation))
+        return false;
+    const gyre_status status = gyre_roster_read(member->site.transport, place->owner, &its, &revision);
+    return status == GYRE_OK ? its.incarnation == place->incarnation && its.state != GYRE_MEMBER_GONE
+                             : status != GYRE_NOT_FOUND;
+}
+
 /* Whether nobody alive owns the shard; for the second choice: whether another member could not take it. */
 static bool is_free(const struct look *look, const struct gyre_shard_place *place, bool as_second)
 {
     const struct gyre_member *member = look->member;
     if (as_second)
         return !place->owner[0] && place->incarnation && place->incarnation != member->record.incarnation;
-    const bool mine = is_me(member, place->owner) && place->incarnation == member->record.incarnation;
-    return !place->owner[0] || mine ||
-           !gyre_roster_is_alive(member->roster, place->owner, place->incarnation, look->now_ns);
+    return !place->owner[0] || is_mine(member, place) ||
+           (!gyre_roster_is_alive(member->roster, place->owner, place->incarnation, look->now_ns) &&
+            !is_newcomer(member, place));
 }
 
 /* Whether the owner that the place names ended without giving the shard back; this member itself knows whether by a request. */
 static bool has_died(const struct gyre_member *member, uint32_t number, const struct gyre_shard_place *place)
 {
-    const bool mine = is_me(member, place->owner) && place->incarnation == member->record.incarnation;
-    return place->owner[0] && (!mine || member->crashed[number]);
+    return place->owner[0] && (!is_mine(member, place) || member->crashed[number]);
 }
 
 /* The member that should own the shard: the one that it was ordered to, as long as that one takes shards, or the one that the roster chooses. */
@@ -264,6 +285,23 @@ static void give_shard(struct look *look, struct gyre_shard *shard, const char *
     }
 }
 
+/*
+ * A shard that did not end in order may have a place that still names this member, as where the transport did not take the last checkpoint. Nobody
+ * else takes it then, also not the member that should own it: this one has to go on.
+ */
+static void resume_shard(struct look *look, uint32_t number)
+{
+    struct gyre_member *member = look->member;
+    struct gyre_shard_place place;
+    if (look->now_ns < member->retry_ns[number] ||
+        gyre_place_read(member->site.transport, number, &place) != GYRE_OK)
+        return;
+    if (is_mine(member, &place))
+        start_shard(look, number, false);
+    else
+        member->unfinished[number] = false;
+}
+
 static void place_shard(struct look *look, uint32_t number)
 {
     struct gyre_member *member = look->member;
@@ -275,8 +313,10 @@ static void place_shard(struct look *look, uint32_t number)
         member->vain[number] = 0;
     if (!shard && wanted && look->starts < STARTS_A_LOOK)
         start_shard(look, number, false);
-    if (!shard && !wanted && look->starts < STARTS_A_LOOK && look->now_ns >= member->second_ns[number] &&
-        is_me(member, choose(look, number, first))) {
+    if (!shard && !wanted && member->unfinished[number] && look->starts < STARTS_A_LOOK)
+        resume_shard(look, number);
+    else if (!shard && !wanted && look->starts < STARTS_A_LOOK && look->now_ns >= member->second_ns[number] &&
+             is_me(member, choose(look, number, first))) {
         member->second_ns[number] = look->now_ns + member->site.lease_ns;
         start_shard(look, number, true);
     }

@@ -67,10 +67,14 @@ static uint64_t watch_ns(const struct gyre_roster *roster)
     return roster->lease_ns + roster->lease_ns / 4;
 }
 
+/*
+ * A record that is damaged, or went, is silence: the member itself knows nothing of that, and works for as long as its lease lasts. Whoever took its shards at
+ * once would purge requests that it is still to read.
+ */
 static bool is_there(const struct gyre_roster *roster, const struct gyre_roster_member *member,
                      uint64_t now_ns)
 {
-    return member->listed && member->state != GYRE_MEMBER_GONE && !member->is_unproven &&
+    return member->state != GYRE_MEMBER_GONE && !member->is_unproven &&
            now_ns - member->seen_ns < watch_ns(roster);
 }
 
@@ -140,6 +144,21 @@ static void note(struct gyre_roster_member *member, const struct gyre_cluster_me
     member->listed = true;
 }
 
+/*
+ * A record that cannot be read is that of somebody: one that was never read keeps its shards for as long as a new one, whatever process it is, and gets none.
+ */
+static void note_damaged(struct look *look, const char *name)
+{
+    struct gyre_cluster_member its = {.state = GYRE_MEMBER_LEAVING};
+    snprintf(its.name, sizeof its.name, "%s", name);
+    struct gyre_roster_member *member = find_or_add(look->roster, &its, look->now_ns);
+    if (!member)
+        return;
+    member->listed = true;
+    if (!member->revision)
+        member->state = its.state;
+}
+
 static int look_at(void *context, const char *record)
 {
     struct look *look = context;
@@ -157,6 +176,8 @@ static int look_at(void *context, const char *record)
         status == GYRE_OK ? find_or_add(look->roster, &its, look->now_ns) : NULL;
     if (member)
         note(member, &its, revision, look->now_ns);
+    else if (status == GYRE_INCOMPATIBLE)
+        note_damaged(look, name);
     return 1;
 }
 
@@ -175,8 +196,15 @@ bool gyre_roster_is_alive(const struct gyre_roster *roster, const char *name, ui
                           uint64_t now_ns)
 {
     const size_t i = index_of(roster, name);
-    return i < roster->count && roster->members[i].incarnation == incarnation &&
-           is_there(roster, &roster->members[i], now_ns);
+    const bool is_it =
+        i < roster->count && (roster->members[i].incarnation == incarnation || !roster->members[i].revision);
+    return is_it && is_there(roster, &roster->members[i], now_ns);
+}
+
+bool gyre_roster_knows(const struct gyre_roster *roster, const char *name, uint64_t incarnation)
+{
+    const size_t i = index_of(roster, name);
+    return i < roster->count && roster->members[i].incarnation == incarnation;
 }
 
 bool gyre_roster_takes(const struct gyre_roster *roster, const char *name, uint64_t now_ns)

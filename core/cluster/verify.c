@@ -140,7 +140,10 @@ static void follow_requests(struct verifying *verifying)
 
 /* ---- states ---- */
 
-/* Reads the log of states as an owner would. A whole checkpoint may be purged meanwhile, so what fails is read again if the log went on. */
+/*
+ * Reads the log of states as an owner would. A whole checkpoint may be purged meanwhile, so what fails, or has no checkpoint, is read again if the
+ * log went on.
+ */
 static gyre_status read_states(struct verifying *verifying)
 {
     struct gyre_verified *out = verifying->out;
@@ -153,8 +156,8 @@ static gyre_status read_states(struct verifying *verifying)
         if (status == GYRE_OK)
             status = gyre_kept_read(kept, gyre_clock_ns() + READ_NS);
         before = kept->last;
-        if (status == GYRE_OK || gyre_transport_last(verifying->transport, kept->log, &now) != GYRE_OK ||
-            now == before)
+        if ((status == GYRE_OK && kept->checkpoint) ||
+            gyre_transport_last(verifying->transport, kept->log, &now) != GYRE_OK || now == before)
             break;
     }
     verifying->seen_epoch = kept->seen_epoch;
@@ -173,6 +176,8 @@ static gyre_status check_place(struct verifying *verifying)
     if (status == GYRE_OK && out->place.epoch < verifying->seen_epoch)
         tell(verifying, "its place says epoch %" PRIu64 ", and the log 'state.%u' has one of epoch %" PRIu64,
              out->place.epoch, out->shard, verifying->seen_epoch);
+    if (status == GYRE_OK && out->place.is_kept && !out->checkpoint && !out->problems)
+        status = read_states(verifying); /* an owner took the first one meanwhile */
     if (status == GYRE_OK && out->place.is_kept && !out->checkpoint)
         tell(verifying, "its place says that a checkpoint was kept, and the log 'state.%u' has none",
              out->shard);
