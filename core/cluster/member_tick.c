@@ -152,18 +152,19 @@ static bool is_mine(const struct gyre_member *member, const struct gyre_shard_pl
 }
 
 /*
- * Whether the owner that a place names came after the look at the members, as it may when this process stood still in between: then its record says that
- * it is there.
+ * Whether the owner that a place names, and that was silent in the look at the members, said something since. The place may be later than the look, as where
+ * this process stood still in between: its owner may have come, or come back, meanwhile.
  */
-static bool is_newcomer(const struct gyre_member *member, const struct gyre_shard_place *place)
+static bool shows_life(const struct gyre_member *member, const struct gyre_shard_place *place)
 {
     struct gyre_cluster_member its;
-    uint64_t revision;
-    if (gyre_roster_knows(member->roster, place->owner, place->incarnation))
-        return false;
+    uint64_t revision = 0;
     const gyre_status status = gyre_roster_read(member->site.transport, place->owner, &its, &revision);
-    return status == GYRE_OK ? its.incarnation == place->incarnation && its.state != GYRE_MEMBER_GONE
-                             : status != GYRE_NOT_FOUND;
+    if (status == GYRE_OK && (its.incarnation != place->incarnation || its.state == GYRE_MEMBER_GONE))
+        return false;
+    if (status == GYRE_OK || (status == GYRE_INCOMPATIBLE && revision))
+        return revision != gyre_roster_revision(member->roster, place->owner);
+    return status != GYRE_NOT_FOUND;
 }
 
 /* Whether nobody alive owns the shard; for the second choice: whether another member could not take it. */
@@ -174,7 +175,7 @@ static bool is_free(const struct look *look, const struct gyre_shard_place *plac
         return !place->owner[0] && place->incarnation && place->incarnation != member->record.incarnation;
     return !place->owner[0] || is_mine(member, place) ||
            (!gyre_roster_is_alive(member->roster, place->owner, place->incarnation, look->now_ns) &&
-            !is_newcomer(member, place));
+            !shows_life(member, place));
 }
 
 /* Whether the owner that the place names ended without giving the shard back; this member itself knows whether by a request. */
@@ -359,7 +360,7 @@ void gyre_member_tick(struct gyre_member *member)
     look.now_ns = gyre_clock_ns();
     if (!gyre_site_has_lease(&member->site, look.now_ns))
         return;
-    if (gyre_roster_look(member->roster, member->site.transport, look.now_ns) != GYRE_OK) {
+    if (gyre_roster_look(member->roster, member->site.transport) != GYRE_OK) {
         tell_trouble(member);
         return;
     }

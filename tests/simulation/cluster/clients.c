@@ -108,7 +108,7 @@ static void open_cluster(struct client *client)
 void client_run(void *context)
 {
     struct client *client = context;
-    rest(client);
+    fiber_sleep(NULL, client->begin_ns);
     open_cluster(client);
     while (!client->is_deaf && (client->waiting || client->sent < client->quota)) {
         const bool may_send = client->sent < client->quota && client->sent + BATCH_MAX < CLIENT_REQUESTS_MAX;

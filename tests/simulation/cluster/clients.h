@@ -13,6 +13,7 @@ struct client {
     struct process *process;
     struct gyre_runtime *runtime;
     struct link_cut cut;
+    uint64_t begin_ns;       /* when it comes */
     uint64_t quota, rest_ns; /* how many requests it sends, and most of the time between two calls */
     uint64_t *next_serial;
     uint32_t poison; /* one of so many requests is poison; 0: none */

@@ -254,13 +254,22 @@ static uint32_t cut_of(const struct process *process)
     return 0;
 }
 
-static enum fate draw_fate(bool is_write)
+/* Things that are seldom written go wrong more often, so that it is seen what follows. */
+static uint32_t rate_of(const char *name)
+{
+    const bool is_seldom = strncmp(name, "dead.", 5) == 0 || strncmp(name, "offer.", 6) == 0;
+    if (transport_faults.rate_of_members && strncmp(name, "member.", 7) == 0)
+        return transport_faults.rate_of_members;
+    return transport_faults.rate * (is_seldom ? 6 : 1);
+}
+
+static enum fate draw_fate(bool is_write, const char *name)
 {
     static const enum fate of_writes[] = {REFUSED, NEVER, LOST, LOST, LATE, LATE, REPEATED, SLOW},
                            of_reads[] = {REFUSED, REFUSED, NEVER, BEHIND, BEHIND, SLOW};
     if (cut_of(process_current()) & (is_write ? CUT_WRITES : CUT_READS))
         return fibers_draw(4) ? REFUSED : NEVER;
-    if (fibers_draw(1000) >= transport_faults.rate)
+    if (fibers_draw(1000) >= rate_of(name))
         return FINE;
     return is_write ? of_writes[fibers_draw(sizeof of_writes / sizeof of_writes[0])]
                     : of_reads[fibers_draw(sizeof of_reads / sizeof of_reads[0])];
@@ -279,10 +288,10 @@ static gyre_status unknown(const gyre_transport_link *link)
 }
 
 /* The way there. OK: it arrived, and takes place now. */
-static gyre_status travel(const gyre_transport_link *link, bool is_write, enum fate *fate)
+static gyre_status travel(const gyre_transport_link *link, bool is_write, const char *name, enum fate *fate)
 {
     process_step(is_write);
-    *fate = draw_fate(is_write);
+    *fate = draw_fate(is_write, name);
     take_time(transport_faults.latency_ns);
     settle();
     if (*fate == REFUSED)
@@ -320,7 +329,7 @@ static gyre_status append_once(gyre_transport_link *link, const char *log, const
                                uint64_t *number)
 {
     enum fate fate;
-    gyre_status status = travel(link, true, &fate);
+    gyre_status status = travel(link, true, log, &fate);
     if (status != GYRE_OK)
         return status;
     if (fate == LATE || fate == REPEATED)
@@ -346,7 +355,7 @@ static gyre_status read_block(gyre_transport_link *link, const char *name, uint6
                               size_t room, size_t *byte_count, uint64_t *number)
 {
     enum fate fate;
-    gyre_status status = travel(link, false, &fate);
+    gyre_status status = travel(link, false, name, &fate);
     if (status != GYRE_OK)
         return status;
     const struct log *log = find_log(name);
@@ -366,7 +375,7 @@ static gyre_status read_block(gyre_transport_link *link, const char *name, uint6
 static gyre_status last(gyre_transport_link *link, const char *log, uint64_t *number)
 {
     enum fate fate;
-    const gyre_status status = travel(link, false, &fate);
+    const gyre_status status = travel(link, false, log, &fate);
     if (status != GYRE_OK)
         return status;
     *number = last_of(find_log(log));
@@ -390,7 +399,7 @@ static gyre_status wait_for(gyre_transport_link *link, const char *name, uint64_
 static gyre_status purge(gyre_transport_link *link, const char *name, uint64_t below)
 {
     enum fate fate;
-    const gyre_status status = travel(link, true, &fate);
+    const gyre_status status = travel(link, true, name, &fate);
     struct log *log = find_log(name);
     if (status != GYRE_OK)
         return status;
@@ -406,7 +415,7 @@ static gyre_status record_get(gyre_transport_link *link, const char *name, void 
                               size_t *byte_count, uint64_t *revision)
 {
     enum fate fate;
-    const gyre_status status = travel(link, false, &fate);
+    const gyre_status status = travel(link, false, name, &fate);
     if (status != GYRE_OK)
         return status;
     const struct record *record = find_record(name);
@@ -426,7 +435,7 @@ static gyre_status record_put(gyre_transport_link *link, const char *name, const
                               size_t byte_count, uint64_t expected, uint64_t *revision)
 {
     enum fate fate;
-    gyre_status status = travel(link, true, &fate);
+    gyre_status status = travel(link, true, name, &fate);
     if (status != GYRE_OK)
         return status;
     if (fate == LATE || fate == REPEATED)
@@ -441,7 +450,7 @@ static gyre_status record_list(gyre_transport_link *link, const char *prefix,
                                int (*each)(void *context, const char *name), void *context)
 {
     enum fate fate;
-    const gyre_status status = travel(link, false, &fate);
+    const gyre_status status = travel(link, false, prefix, &fate);
     if (status != GYRE_OK)
         return status;
     for (size_t i = 0; i < store.record_count; i++)

@@ -13,10 +13,11 @@
 /** How the transport fares; the test's own to change at any time. */
 struct transport_faults {
     uint32_t rate; /* of so many operations in a thousand something is not as it should be; 0: of none */
-    uint64_t latency_ns;  /* most of the time that half an operation takes */
-    uint64_t late_ns;     /* and most of the time that late things are late */
-    uint64_t reach_ns;    /* when an operation is given up */
-    bool remembers_ids;   /* a block whose id is there already is dropped */
+    uint32_t rate_of_members; /* and of those on records of members; 0: as of all */
+    uint64_t latency_ns;      /* most of the time that half an operation takes */
+    uint64_t late_ns;         /* and most of the time that late things are late */
+    uint64_t reach_ns;        /* when an operation is given up */
+    bool remembers_ids;       /* a block whose id is there already is dropped */
     bool counts_together; /* blocks of all logs are numbered together, as a stream of a server numbers them */
 };
 extern struct transport_faults transport_faults;

@@ -508,6 +508,11 @@ static void take_place(struct shard *shard, const unsigned char *bytes, size_t s
     const bool is_new =
         place.owner[0] && (place.incarnation != shard->incarnation || strcmp(place.owner, shard->owner) != 0);
     check_given(shard, &place);
+    if (is_new && shard->owner[0] &&
+        model_may_work(shard->owner, shard->incarnation, (uint32_t)(shard - model.shards),
+                       shard->place_epoch))
+        violation("leases", "member '%s' takes a shard from '%s', whose lease lasts", place.owner,
+                  shard->owner);
     take_epoch(&shard->place_epoch, place.epoch, is_new, "a place");
     memcpy(shard->owner, place.owner, sizeof shard->owner);
     shard->incarnation = place.incarnation;

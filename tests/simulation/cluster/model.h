@@ -10,6 +10,7 @@
  *   letters                 a request is given up twice, after it was answered and before its client purged that, or for
  *                           no deaths; or poison is passed
  *   epochs                  an earlier owner writes behind a later one
+ *   leases                  a member takes a shard whose owner may still work on it
  *   purge                   something is purged that is needed
  *   offer                   a shard is given away by order, and nobody waits for it
  */
@@ -23,6 +24,9 @@
 #include "gyre/gyre.h"
 
 enum { MODEL_SHARDS_MAX = 8, MODEL_SERIALS_MAX = 4096 };
+
+/** Whether a member that is there may still work on the shard that it owns with that epoch; the simulation's. */
+bool model_may_work(const char *member, uint64_t incarnation, uint32_t shard, uint64_t epoch);
 
 /** Begins anew. With `offers` every shard that a member gives away while it is not leaving has to be awaited. */
 void model_begin(uint32_t shards, bool offers);

@@ -22,6 +22,7 @@
 #include "core/base/error.h"
 #include "core/cluster/client.h"
 #include "core/cluster/kept.h"
+#include "core/cluster/member.h"
 #include "core/cluster/orders.h"
 #include "core/cluster/place.h"
 #include "core/cluster/roster.h"
@@ -32,10 +33,11 @@
 #include "memory_transport.h"
 #include "model.h"
 
-enum { MEMBERS_MAX = 4, SIM_CLIENTS_MAX = 10, SEEDS_DEFAULT = 50, QUIET_LEASES = 600 };
+enum { MEMBERS_MAX = 4, SIM_CLIENTS_MAX = 16, SEEDS_DEFAULT = 50, QUIET_LEASES = 600 };
 
 struct member {
     struct process *process;
+    struct gyre_member *its; /* valid while the process is alive; NULL: it does not work yet */
     struct gyre_runtime runtime;
     struct sim_health health;
     struct link_cut cut;
@@ -49,6 +51,8 @@ static struct {
     uint64_t lease_ns, reach_ns, begin_ns, chaos_end_ns;
     uint32_t members, shards, clients, events; /* events: which may happen, a bit each */
     bool is_over, is_logged;
+    bool
+        is_about_leases; /* the seed is about who is alive: records of members are late or damaged, and members stand still */
     uint64_t strangers; /* blocks that nobody of the cluster wrote */
     struct member member[MEMBERS_MAX];
     struct client client[SIM_CLIENTS_MAX];
@@ -89,6 +93,8 @@ static void log_line(void *context, int level, const char *text)
 {
     if (strstr(text, "are lost to that client"))
         check_given_up(text);
+    if (strstr(text, "the transport lost what it had acknowledged"))
+        violation("lost", "it is told, and nothing was: %s", text);
     if (!sim.is_logged)
         return;
     printf("%12.3f ms, %s: %d: %s\n", (double)(fibers_now_ns() - sim.begin_ns) / 1e6, (const char *)context,
@@ -147,7 +153,8 @@ static void plan_settings(void)
     snprintf(settings[2], sizeof settings[2], "cluster.settle_ms=%" PRIu64,
              stays ? 3600000 : ONE_OF(0, lease_ms, 4 * lease_ms));
     snprintf(settings[3], sizeof settings[3], "cluster.checkpoint_ms=%" PRIu64, ONE_OF(1, 20, 100, 1000));
-    snprintf(settings[4], sizeof settings[4], "cluster.checkpoint_requests=%" PRIu64, ONE_OF(1, 4, 16, 1000));
+    snprintf(settings[4], sizeof settings[4], "cluster.checkpoint_requests=%" PRIu64,
+             sim.is_about_leases ? 1 : ONE_OF(1, 4, 16, 1000));
     snprintf(settings[5], sizeof settings[5], "cluster.reach_ms=%" PRIu64, reach_ms);
     for (uint32_t i = 0; i < sim.members; i++) {
         snprintf(sim.member[i].name, sizeof sim.member[i].name, "m%u", i);
@@ -165,6 +172,12 @@ static void plan_faults(void)
                                                  .reach_ns = sim.reach_ns,
                                                  .remembers_ids = fibers_draw(2),
                                                  .counts_together = fibers_draw(2)};
+    if (sim.is_about_leases) {
+        transport_faults.rate = 0;
+        transport_faults.rate_of_members = (uint32_t)ONE_OF(20, 200, 500);
+        transport_faults.latency_ns = ONE_OF(20000, 200000);
+        transport_faults.late_ns = sim.lease_ns;
+    }
     sim.events = fibers_draw(4) ? (uint32_t)fibers_draw(1 << 13) : UINT32_MAX;
 }
 
@@ -175,6 +188,7 @@ static void plan(void)
     sim.shards = 1 + (uint32_t)fibers_draw(3);
     sim.clients = 2 + (uint32_t)fibers_draw(SIM_CLIENTS_MAX - 1);
     sim.is_over = false;
+    sim.is_about_leases = fibers_draw(4) == 0;
     sim.strangers = 0;
     sim.next_serial = 1;
     plan_settings();
@@ -187,13 +201,13 @@ static void plan(void)
 static void run_member(void *context)
 {
     struct member *member = context;
-    gyre_member *its = NULL;
     const gyre_member_desc desc = {.size = sizeof desc, .source = "sim.gyre.c"};
-    if (gyre_member_start(&member->runtime, &desc, &its) != GYRE_OK)
+    if (gyre_member_start(&member->runtime, &desc, &member->its) != GYRE_OK)
         return;
     while (!member->is_to_stop)
         fiber_sleep(NULL, fibers_now_ns() + sim.lease_ns / 8);
-    gyre_member_stop(its);
+    gyre_member_stop(member->its);
+    member->its = NULL;
 }
 
 static struct process *begin_process(const char *name, void (*run)(void *), void *context,
@@ -217,6 +231,21 @@ static bool is_there(const struct member *member)
     return member->process && member->process->is_alive;
 }
 
+/* The shard's own answer (gyre_shard_has_lease), at this moment. */
+bool model_may_work(const char *name, uint64_t incarnation, uint32_t number, uint64_t epoch)
+{
+    for (uint32_t i = 0; i < sim.members; i++) {
+        const struct member *member = &sim.member[i];
+        if (strcmp(member->name, name) != 0 || !is_there(member) || !member->its ||
+            member->its->site.incarnation != incarnation)
+            continue;
+        const struct gyre_shard *shard = member->its->shards[number];
+        return shard && shard->place.epoch == epoch &&
+               gyre_site_kept_lease(shard->site, shard->lapses, fibers_now_ns());
+    }
+    return false;
+}
+
 /* Starts members whose time has come; one that ended gets a time. */
 static void tend_members(void)
 {
@@ -230,6 +259,7 @@ static void tend_members(void)
         if (now < member->start_ns)
             continue;
         member->start_ns = 0;
+        member->its = NULL;
         member->is_to_stop = false;
         model_leaves(member->name, false);
         member->process = begin_process(member->name, run_member, member, &member->health, &member->cut);
@@ -243,12 +273,20 @@ static struct member *any_member(void)
     return &sim.member[fibers_draw(sim.members)];
 }
 
+/* About a lease, or some. */
+static uint64_t draw_stillness(void)
+{
+    return fibers_draw(sim.is_about_leases ? 3 * sim.lease_ns / 2
+                       : fibers_draw(2)    ? 4 * sim.lease_ns
+                                           : 2 * sim.lease_ns);
+}
+
 static void arm(struct process *process, enum process_event event)
 {
     process->event = event;
     process->event_is_of_writes = fibers_draw(2);
     process->event_in = 1 + fibers_draw(process->event_is_of_writes ? 30 : 400);
-    process->event_ns = fibers_draw(4 * sim.lease_ns);
+    process->event_ns = draw_stillness();
 }
 
 static void order_something(void)
@@ -267,7 +305,7 @@ static void damage_something(void)
 {
     static const char *const of_shards[] = {"place", "offer", "state", "dead"};
     char name[64];
-    const uint64_t which = fibers_draw(6);
+    const uint64_t which = sim.is_about_leases ? 4 : fibers_draw(6);
     if (which < 4)
         snprintf(name, sizeof name, "%s.%u", of_shards[which], (unsigned)fibers_draw(sim.shards));
     else if (which == 4)
@@ -330,7 +368,7 @@ static void disturb(uint64_t event)
         break;
     case 2:
         if (is_there(member))
-            member->process->still_until_ns = fibers_now_ns() + fibers_draw(4 * sim.lease_ns);
+            member->process->still_until_ns = fibers_now_ns() + draw_stillness();
         break;
     case 3:
     case 4:
@@ -385,11 +423,11 @@ static void rest(uint64_t most_ns)
 static void disturb_for_a_while(void)
 {
     while (fibers_now_ns() < sim.chaos_end_ns) {
-        const uint64_t event = fibers_draw(13);
+        const uint64_t event = sim.is_about_leases ? ONE_OF(0, 2, 2, 2, 3, 4, 5, 6, 9, 9) : fibers_draw(13);
         rest(sim.lease_ns / 2);
         tend_members();
         heal(false);
-        if (sim.events >> event & 1)
+        if (sim.is_about_leases || sim.events >> event & 1)
             disturb(event);
     }
 }
@@ -404,7 +442,7 @@ static void must(gyre_status status, const char *what)
 static void make_calm(void)
 {
     const uint64_t deadline_ns = fibers_now_ns() + 100 * sim.lease_ns;
-    transport_faults.rate = 0;
+    transport_faults.rate = transport_faults.rate_of_members = 0;
     heal(true);
     for (uint32_t i = 0; i < sim.clients; i++) {
         sim.client[i].cut.until_ns = 0;
@@ -589,7 +627,8 @@ static void begin_clients(void)
         memset(client, 0, sizeof *client);
         client->runtime = &sim.client_runtime;
         client->quota = 4 + fibers_draw(40);
-        client->rest_ns = 1 + sim.lease_ns / ONE_OF(1, 4, 16);
+        client->rest_ns = 1 + sim.lease_ns / (sim.is_about_leases ? 16 : ONE_OF(1, 4, 16, 16));
+        client->begin_ns = fibers_now_ns() + fibers_draw(sim.chaos_end_ns - fibers_now_ns());
         client->next_serial = &sim.next_serial;
         client->poison = poison;
         client->process = begin_process(name, client_run, client, &none, &client->cut);
@@ -601,6 +640,7 @@ static void begin_members(void)
     for (uint32_t i = 0; i < sim.members; i++) {
         struct member *member = &sim.member[i];
         member->process = NULL;
+        member->its = NULL;
         member->cut = (struct link_cut){0};
         member->health = (struct sim_health){.handler_ns = ONE_OF(10000, 300000, 2000000),
                                              .tardy_ns = 1 + fibers_draw(2 * sim.lease_ns)};
