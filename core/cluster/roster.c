@@ -153,7 +153,8 @@ static void note(struct gyre_roster_member *member, const struct gyre_cluster_me
 }
 
 /*
- * A record that is damaged is that of somebody: one that was never read keeps its shards for as long as a new one, whatever process it is, and gets none.
+ * A record that is damaged is that of somebody, whatever process it is now: it keeps its shards for as long as one that does not change, and gets none before it
+ * was read.
  */
 static void note_damaged(struct gyre_roster *roster, const char *name, uint64_t revision, uint64_t now_ns)
 {
@@ -162,9 +163,11 @@ static void note_damaged(struct gyre_roster *roster, const char *name, uint64_t 
     struct gyre_roster_member *member = find_or_add(roster, &its, now_ns);
     if (!member)
         return;
-    note_revision(member, revision, now_ns);
-    if (!member->incarnation)
+    if (member->revision != revision)
+        member->incarnation = 0; /* not known */
+    if (!member->incarnation && (!member->state || member->state == GYRE_MEMBER_GONE))
         member->state = its.state;
+    note_revision(member, revision, now_ns);
 }
 
 static int look_at(void *context, const char *record)
