@@ -4,11 +4,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/base/error.h"
 #include "gyre/waiting.h"
 
 #define LOOK_NS UINT64_C(20000000)
+enum { FENCE_NAP_NS = 2000000 };
 
 static gyre_status damaged(const struct gyre_kept *kept, uint64_t number, const char *what)
 {
@@ -21,21 +23,62 @@ static gyre_status damaged(const struct gyre_kept *kept, uint64_t number, const 
 
 /* ---- the fence ---- */
 
+static gyre_status was_overtaken(const struct gyre_kept *kept, uint64_t epoch)
+{
+    return gyre_error_set(GYRE_LOST, "another member took the shard of '%s' with epoch %llu, later than %llu",
+                          kept->log, (unsigned long long)epoch, (unsigned long long)kept->epoch);
+}
+
+/*
+ * LOST when the log's last block is of a later owner. An owner may come to its fence long after it took the place, as when its kernel was launched
+ * slowly or its process stood still: a fence behind that of a later owner would end that owner, and nobody could read the log any more. AGAIN while the transport does not show the block.
+ */
+static gyre_status check_last(struct gyre_kept *kept, uint64_t last)
+{
+    uint64_t epoch, number;
+    size_t size;
+    if (!last)
+        return GYRE_OK;
+    gyre_status status = gyre_transport_read(kept->transport, kept->log, last - 1, kept->block,
+                                             GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
+    if (status != GYRE_OK)
+        return status;
+    status = gyre_block_check(kept->block, size, 0, sizeof(struct gyre_block_head) + sizeof epoch, kept->log,
+                              NULL);
+    if (status != GYRE_OK)
+        return status;
+    memcpy(&epoch, kept->block + sizeof(struct gyre_block_head), sizeof epoch);
+    return epoch > kept->epoch ? was_overtaken(kept, epoch) : GYRE_OK;
+}
+
+static gyre_status try_fence(struct gyre_kept *kept)
+{
+    struct gyre_cluster_fence fence = {.epoch = kept->epoch, .incarnation = kept->incarnation};
+    uint64_t last = 0;
+    memcpy(fence.owner, kept->owner, sizeof fence.owner);
+    gyre_block_seal(&fence, sizeof fence, GYRE_BLOCK_FENCE);
+    gyre_status status = gyre_transport_last(kept->transport, kept->log, &last);
+    if (status == GYRE_OK)
+        status = check_last(kept, last);
+    const gyre_transport_block block = {
+        .size = sizeof block, .bytes = &fence, .byte_count = sizeof fence, .expected = last};
+    return status == GYRE_OK ? gyre_transport_append(kept->transport, kept->log, &block, &kept->last)
+                             : status;
+}
+
 static gyre_status append_fence(struct gyre_kept *kept, uint64_t deadline_ns)
 {
-    gyre_status status = GYRE_AGAIN;
+    gyre_status status = try_fence(kept);
     while (status == GYRE_AGAIN && gyre_clock_ns() < deadline_ns) {
-        struct gyre_cluster_fence fence = {.epoch = kept->epoch, .incarnation = kept->incarnation};
-        uint64_t last = 0;
-        memcpy(fence.owner, kept->owner, sizeof fence.owner);
-        gyre_block_seal(&fence, sizeof fence, GYRE_BLOCK_FENCE);
-        status = gyre_transport_last(kept->transport, kept->log, &last);
-        const gyre_transport_block block = {
-            .size = sizeof block, .bytes = &fence, .byte_count = sizeof fence, .expected = last};
-        if (status == GYRE_OK)
-            status = gyre_transport_append(kept->transport, kept->log, &block, &kept->last);
+        nanosleep(&(struct timespec){.tv_nsec = FENCE_NAP_NS}, NULL);
+        status = try_fence(kept);
     }
-    return status;
+    return status == GYRE_AGAIN
+               ? gyre_error_set(GYRE_TIMEOUT,
+                                "the cluster's log '%s' changed all the time, or did not show "
+                                "its last block",
+                                kept->log)
+               : status;
 }
 
 /* ---- pieces ---- */
@@ -171,9 +214,7 @@ gyre_status gyre_kept_take(struct gyre_kept *kept, uint64_t number, size_t size)
         return status;
     memcpy(&epoch, kept->block + sizeof(struct gyre_block_head), sizeof epoch);
     if (epoch > kept->epoch)
-        return gyre_error_set(GYRE_LOST,
-                              "another member took the shard of '%s' with epoch %llu, later than %llu",
-                              kept->log, (unsigned long long)epoch, (unsigned long long)kept->epoch);
+        return was_overtaken(kept, epoch);
     if (epoch < kept->seen_epoch)
         return damaged(kept, number, "an earlier owner wrote behind a later one");
     kept->seen_epoch = epoch;

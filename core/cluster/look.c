@@ -40,7 +40,7 @@ static gyre_status look_at_orders(struct gyre_transport *transport, struct gyre_
 gyre_status gyre_cluster_look_take(struct gyre_transport *transport, uint64_t apart_ns,
                                    struct gyre_cluster_look *look)
 {
-    *look = (struct gyre_cluster_look){.since_ns = gyre_clock_ns()};
+    *look = (struct gyre_cluster_look){.now_ns = 0};
     gyre_status status = gyre_cluster_app_read(transport, &look->app);
     if (status == GYRE_NOT_FOUND)
         return gyre_error_set(GYRE_NOT_FOUND,
@@ -48,12 +48,12 @@ gyre_status gyre_cluster_look_take(struct gyre_transport *transport, uint64_t ap
                               "[cluster]");
     look->roster.lease_ns = look->app.lease_ns;
     if (status == GYRE_OK)
-        status = gyre_roster_look(&look->roster, transport, look->since_ns);
+        status = gyre_roster_look(&look->roster, transport);
     if (status != GYRE_OK)
         return status;
     nanosleep(&(struct timespec){(time_t)(apart_ns / 1000000000), (long)(apart_ns % 1000000000)}, NULL);
     look->now_ns = gyre_clock_ns();
-    status = gyre_roster_look(&look->roster, transport, look->now_ns);
+    status = gyre_roster_look(&look->roster, transport);
     if (status == GYRE_OK)
         status = look_at_orders(transport, look);
     return status == GYRE_OK ? look_at_shards(transport, look) : status;
@@ -70,7 +70,7 @@ const char *gyre_cluster_look_word(const struct gyre_cluster_look *look,
 {
     if (member->state == GYRE_MEMBER_GONE)
         return "gone";
-    if (member->seen_ns == look->since_ns)
+    if (member->seen_ns < look->now_ns)
         return "silent";
     if (member->state == GYRE_MEMBER_DRAINED)
         return member->owned ? "draining" : "drained";

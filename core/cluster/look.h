@@ -18,7 +18,7 @@ struct gyre_cluster_look {
     char trouble[400];               /* why there are none, when they are damaged; "": they are not */
     struct gyre_shard_place *places; /* of each shard */
     uint64_t *requests;              /* of each shard: the number of the last block that was sent to it */
-    uint64_t since_ns, now_ns;       /* the first and the last look at the members */
+    uint64_t now_ns;                 /* when the last look at the members began */
 };
 
 /**

@@ -162,6 +162,7 @@ static void free_member(struct gyre_member *member)
     free(member->second_ns);
     free(member->vain);
     free(member->crashed);
+    free(member->unfinished);
     free(member->shards);
     free(member);
 }
@@ -198,8 +199,9 @@ static gyre_status make_member(gyre_runtime *runtime, const gyre_member_desc *de
     member->second_ns = calloc(GYRE_SHARDS_MAX, sizeof *member->second_ns);
     member->vain = calloc(GYRE_SHARDS_MAX, sizeof *member->vain);
     member->crashed = calloc(GYRE_SHARDS_MAX, sizeof *member->crashed);
-    if (failed || !member->crashed || !member->roster || !member->shards || !member->retry_ns ||
-        !member->second_ns || !member->vain)
+    member->unfinished = calloc(GYRE_SHARDS_MAX, sizeof *member->unfinished);
+    if (failed || !member->crashed || !member->unfinished || !member->roster || !member->shards ||
+        !member->retry_ns || !member->second_ns || !member->vain)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a member of a cluster");
     member->roster->lease_ns = member->site.lease_ns;
     const gyre_status status = choose_name(member);

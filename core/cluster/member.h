@@ -19,8 +19,10 @@ struct gyre_member {
     struct gyre_cluster_member record; /* the thread's own */
     uint64_t revision;
     struct gyre_roster *roster;
-    uint64_t *retry_ns;  /* for each shard: when it may be taken again after a failure */
-    bool *crashed;       /* and whether its kernel was lost with a request here */
+    uint64_t *retry_ns; /* for each shard: when it may be taken again after a failure */
+    bool *crashed;      /* and whether its kernel was lost with a request here */
+    bool *
+        unfinished; /* whether it ended otherwise than in order, so that its place may still name this member */
     uint64_t *second_ns; /* and when the second choice looks next whether the first one could not take it */
     uint32_t *vain; /* how often in a row it could not be taken, here or by the member that should own it */
     struct gyre_orders orders; /* as of the last look that found them whole */

@@ -110,6 +110,7 @@ static void join_shard(struct gyre_member *member, uint32_t number)
     member->vain[number] += shard->awaits && shard->status != GYRE_OK && shard->status != GYRE_LOST;
     member->retry_ns[number] = shard->status == GYRE_OK ? 0 : gyre_clock_ns() + retry_after(member, shard);
     member->crashed[number] = shard->has_crashed;
+    member->unfinished[number] = shard->status != GYRE_OK;
     pthread_mutex_lock(&member->site.lock);
     member->shards[number] = NULL;
     pthread_mutex_unlock(&member->site.lock);
@@ -144,22 +145,43 @@ static bool is_me(const struct gyre_member *member, const char *name)
     return name && strcmp(name, member->record.name) == 0;
 }
 
+/* Whether the place names this process of the member. */
+static bool is_mine(const struct gyre_member *member, const struct gyre_shard_place *place)
+{
+    return is_me(member, place->owner) && place->incarnation == member->record.incarnation;
+}
+
+/*
+ * Whether the owner that a place names, and that was silent in the look at the members, said something since. The place may be later than the look, as where
+ * this process stood still in between: its owner may have come, or come back, meanwhile.
+ */
+static bool shows_life(const struct gyre_member *member, const struct gyre_shard_place *place)
+{
+    struct gyre_cluster_member its;
+    uint64_t revision = 0;
+    const gyre_status status = gyre_roster_read(member->site.transport, place->owner, &its, &revision);
+    if (status == GYRE_OK && (its.incarnation != place->incarnation || its.state == GYRE_MEMBER_GONE))
+        return false;
+    if (status == GYRE_OK || (status == GYRE_INCOMPATIBLE && revision))
+        return revision != gyre_roster_revision(member->roster, place->owner);
+    return status != GYRE_NOT_FOUND;
+}
+
 /* Whether nobody alive owns the shard; for the second choice: whether another member could not take it. */
 static bool is_free(const struct look *look, const struct gyre_shard_place *place, bool as_second)
 {
     const struct gyre_member *member = look->member;
     if (as_second)
         return !place->owner[0] && place->incarnation && place->incarnation != member->record.incarnation;
-    const bool mine = is_me(member, place->owner) && place->incarnation == member->record.incarnation;
-    return !place->owner[0] || mine ||
-           !gyre_roster_is_alive(member->roster, place->owner, place->incarnation, look->now_ns);
+    return !place->owner[0] || is_mine(member, place) ||
+           (!gyre_roster_is_alive(member->roster, place->owner, place->incarnation, look->now_ns) &&
+            !shows_life(member, place));
 }
 
 /* Whether the owner that the place names ended without giving the shard back; this member itself knows whether by a request. */
 static bool has_died(const struct gyre_member *member, uint32_t number, const struct gyre_shard_place *place)
 {
-    const bool mine = is_me(member, place->owner) && place->incarnation == member->record.incarnation;
-    return place->owner[0] && (!mine || member->crashed[number]);
+    return place->owner[0] && (!is_mine(member, place) || member->crashed[number]);
 }
 
 /* The member that should own the shard: the one that it was ordered to, as long as that one takes shards, or the one that the roster chooses. */
@@ -264,6 +286,23 @@ static void give_shard(struct look *look, struct gyre_shard *shard, const char *
     }
 }
 
+/*
+ * A shard that did not end in order may have a place that still names this member, as where the transport did not take the last checkpoint. Nobody
+ * else takes it then, also not the member that should own it: this one has to go on.
+ */
+static void resume_shard(struct look *look, uint32_t number)
+{
+    struct gyre_member *member = look->member;
+    struct gyre_shard_place place;
+    if (look->now_ns < member->retry_ns[number] ||
+        gyre_place_read(member->site.transport, number, &place) != GYRE_OK)
+        return;
+    if (is_mine(member, &place))
+        start_shard(look, number, false);
+    else
+        member->unfinished[number] = false;
+}
+
 static void place_shard(struct look *look, uint32_t number)
 {
     struct gyre_member *member = look->member;
@@ -275,8 +314,10 @@ static void place_shard(struct look *look, uint32_t number)
         member->vain[number] = 0;
     if (!shard && wanted && look->starts < STARTS_A_LOOK)
         start_shard(look, number, false);
-    if (!shard && !wanted && look->starts < STARTS_A_LOOK && look->now_ns >= member->second_ns[number] &&
-        is_me(member, choose(look, number, first))) {
+    if (!shard && !wanted && member->unfinished[number] && look->starts < STARTS_A_LOOK)
+        resume_shard(look, number);
+    else if (!shard && !wanted && look->starts < STARTS_A_LOOK && look->now_ns >= member->second_ns[number] &&
+             is_me(member, choose(look, number, first))) {
         member->second_ns[number] = look->now_ns + member->site.lease_ns;
         start_shard(look, number, true);
     }
@@ -319,7 +360,7 @@ void gyre_member_tick(struct gyre_member *member)
     look.now_ns = gyre_clock_ns();
     if (!gyre_site_has_lease(&member->site, look.now_ns))
         return;
-    if (gyre_roster_look(member->roster, member->site.transport, look.now_ns) != GYRE_OK) {
+    if (gyre_roster_look(member->roster, member->site.transport) != GYRE_OK) {
         tell_trouble(member);
         return;
     }

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "core/base/error.h"
+#include "gyre/waiting.h"
 
 static const char PREFIX[] = "member.";
 
@@ -57,7 +58,6 @@ gyre_status gyre_roster_write(struct gyre_transport *transport, struct gyre_clus
 struct look {
     struct gyre_roster *roster;
     struct gyre_transport *transport;
-    uint64_t now_ns;
     gyre_status status;
 };
 
@@ -67,11 +67,15 @@ static uint64_t watch_ns(const struct gyre_roster *roster)
     return roster->lease_ns + roster->lease_ns / 4;
 }
 
+/*
+ * A record that is damaged, or went, is silence: the member itself knows nothing of that, and works for as long as its lease lasts. Whoever took its shards at
+ * once would purge requests that it is still to read.
+ */
 static bool is_there(const struct gyre_roster *roster, const struct gyre_roster_member *member,
                      uint64_t now_ns)
 {
-    return member->listed && member->state != GYRE_MEMBER_GONE && !member->is_unproven &&
-           now_ns - member->seen_ns < watch_ns(roster);
+    return member->state != GYRE_MEMBER_GONE && !member->is_unproven &&
+           now_ns < member->seen_ns + watch_ns(roster);
 }
 
 static size_t index_of(const struct gyre_roster *roster, const char *name)
@@ -93,7 +97,7 @@ static bool may_leave(const struct gyre_roster *roster, const struct gyre_roster
                       uint64_t now_ns)
 {
     return member->state == GYRE_MEMBER_GONE || (!member->listed && !member->was_listed) ||
-           (now_ns - member->seen_ns >= watch_ns(roster) && now_ns - member->added_ns >= watch_ns(roster));
+           (now_ns >= member->seen_ns + watch_ns(roster) && now_ns >= member->added_ns + watch_ns(roster));
 }
 
 /* The place of the member that was watched longest, of those that may leave; NULL: none may. */
@@ -125,19 +129,45 @@ static struct gyre_roster_member *find_or_add(struct gyre_roster *roster,
     return member;
 }
 
-static void note(struct gyre_roster_member *member, const struct gyre_cluster_member *its, uint64_t revision,
-                 uint64_t now_ns)
+/* A revision that is new is a sign of life, also where the rest cannot be read. */
+static void note_revision(struct gyre_roster_member *member, uint64_t revision, uint64_t now_ns)
 {
-    if (member->revision != revision || member->incarnation != its->incarnation) {
+    if (member->revision != revision) {
         member->seen_ns = now_ns;
         member->is_unproven = member->is_unproven && !member->revision; /* this is the second revision */
     }
     member->revision = revision;
+    member->listed = true;
+}
+
+static void note(struct gyre_roster_member *member, const struct gyre_cluster_member *its, uint64_t revision,
+                 uint64_t now_ns)
+{
+    if (member->incarnation != its->incarnation)
+        member->seen_ns = now_ns;
+    note_revision(member, revision, now_ns);
     member->incarnation = its->incarnation;
     member->weight = its->weight;
     member->state = its->state;
     member->owned = its->owned;
-    member->listed = true;
+}
+
+/*
+ * A record that is damaged is that of somebody, whatever process it is now: it keeps its shards for as long as one that does not change, and gets none before it
+ * was read.
+ */
+static void note_damaged(struct gyre_roster *roster, const char *name, uint64_t revision, uint64_t now_ns)
+{
+    struct gyre_cluster_member its = {.state = GYRE_MEMBER_LEAVING};
+    snprintf(its.name, sizeof its.name, "%s", name);
+    struct gyre_roster_member *member = find_or_add(roster, &its, now_ns);
+    if (!member)
+        return;
+    if (member->revision != revision)
+        member->incarnation = 0; /* not known */
+    if (!member->incarnation && (!member->state || member->state == GYRE_MEMBER_GONE))
+        member->state = its.state;
+    note_revision(member, revision, now_ns);
 }
 
 static int look_at(void *context, const char *record)
@@ -149,20 +179,23 @@ static int look_at(void *context, const char *record)
     if (strlen(name) >= GYRE_MEMBER_NAME_MAX)
         return 1;
     const gyre_status status = gyre_roster_read(look->transport, name, &its, &revision);
+    const uint64_t now_ns =
+        gyre_clock_ns(); /* the look may have begun long before, as where this process stood still */
     if (status == GYRE_UNAVAILABLE || status == GYRE_TIMEOUT) {
         look->status = status;
         return 0;
     }
-    struct gyre_roster_member *member =
-        status == GYRE_OK ? find_or_add(look->roster, &its, look->now_ns) : NULL;
+    struct gyre_roster_member *member = status == GYRE_OK ? find_or_add(look->roster, &its, now_ns) : NULL;
     if (member)
-        note(member, &its, revision, look->now_ns);
+        note(member, &its, revision, now_ns);
+    else if (status == GYRE_INCOMPATIBLE)
+        note_damaged(look->roster, name, revision, now_ns);
     return 1;
 }
 
-gyre_status gyre_roster_look(struct gyre_roster *roster, struct gyre_transport *transport, uint64_t now_ns)
+gyre_status gyre_roster_look(struct gyre_roster *roster, struct gyre_transport *transport)
 {
-    struct look look = {.roster = roster, .transport = transport, .now_ns = now_ns};
+    struct look look = {.roster = roster, .transport = transport};
     for (size_t i = 0; i < roster->count; i++) {
         roster->members[i].was_listed = roster->members[i].listed;
         roster->members[i].listed = false;
@@ -175,8 +208,15 @@ bool gyre_roster_is_alive(const struct gyre_roster *roster, const char *name, ui
                           uint64_t now_ns)
 {
     const size_t i = index_of(roster, name);
-    return i < roster->count && roster->members[i].incarnation == incarnation &&
-           is_there(roster, &roster->members[i], now_ns);
+    const bool is_it = i < roster->count &&
+                       (roster->members[i].incarnation == incarnation || !roster->members[i].incarnation);
+    return is_it && is_there(roster, &roster->members[i], now_ns);
+}
+
+uint64_t gyre_roster_revision(const struct gyre_roster *roster, const char *name)
+{
+    const size_t i = index_of(roster, name);
+    return i < roster->count ? roster->members[i].revision : 0;
 }
 
 bool gyre_roster_takes(const struct gyre_roster *roster, const char *name, uint64_t now_ns)

@@ -29,14 +29,16 @@ struct gyre_roster {
 };
 
 /**
- * Reads all member records. A record that is damaged counts as that of nobody. A record that is new counts as that of a living member for a
+ * Reads all member records. A record that is damaged, or went, counts as one that does not change. A record that is new counts as that of a living member for a
  * lease. In a full table a new name takes the place of a dead member alone, and then counts as alive once its record changes; a name that finds
  * no place is passed over until there is one.
  */
-gyre_status gyre_roster_look(struct gyre_roster *roster, struct gyre_transport *transport, uint64_t now_ns);
+gyre_status gyre_roster_look(struct gyre_roster *roster, struct gyre_transport *transport);
 /** Whether a member of that name and incarnation has to be taken for alive. */
 bool gyre_roster_is_alive(const struct gyre_roster *roster, const char *name, uint64_t incarnation,
                           uint64_t now_ns);
+/** The revision of that member's record in the last look that found it; 0: none did. */
+uint64_t gyre_roster_revision(const struct gyre_roster *roster, const char *name);
 /** Whether a member of that name is there, and takes shards. */
 bool gyre_roster_takes(const struct gyre_roster *roster, const char *name, uint64_t now_ns);
 /** Whether that member is alive, and gives its shards away in order. */

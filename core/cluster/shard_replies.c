@@ -11,6 +11,7 @@
 #include "core/cluster/shard.h"
 
 #define LONGEST_NAP_NS UINT64_C(20000000)
+enum { REPLY_TRIES = 3 };
 
 static void begin_replies(struct gyre_shard *shard)
 {
@@ -53,6 +54,17 @@ static gyre_status not_published(const struct gyre_shard *shard)
 }
 
 /*
+ * How long, and how often, the replies to a client are tried. One try says little: it may have taken all of reach_ms, as where the server
+ * lost the connection in the midst of it, while everything else is taken.
+ */
+static bool is_tried_enough(const struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE],
+                            uint64_t tried_ns, uint64_t tries)
+{
+    const struct gyre_site *site = shard->site;
+    return is_deaf(shard, client) || (tried_ns >= site->reach_ns + site->lease_ns && tries >= REPLY_TRIES);
+}
+
+/*
  * Appends a block of replies until it is there. OK also when the replies were given up, after reach_ms and a lease: one client's log does not stop the
  * shard for all others. LOST when the shard is to be given back meanwhile: the next owner handles the block of requests again.
  */
@@ -62,11 +74,9 @@ static gyre_status append_replies(struct gyre_shard *shard, const unsigned char 
     char log[GYRE_CLUSTER_NAME_SIZE];
     uint64_t number, wait_ns = 1000000;
     const struct gyre_site *site = shard->site;
-    const uint64_t begin_ns = gyre_clock_ns(),
-                   longer_ns = site->reach_ns > site->lease_ns ? site->reach_ns : site->lease_ns,
-                   give_up_ns = is_deaf(shard, client) ? 0 : longer_ns;
+    const uint64_t begin_ns = gyre_clock_ns();
     gyre_cluster_client_name(log, client);
-    for (;; wait_ns = wait_ns < LONGEST_NAP_NS ? 2 * wait_ns : wait_ns) {
+    for (uint64_t tries = 1;; tries++, wait_ns = wait_ns < LONGEST_NAP_NS ? 2 * wait_ns : wait_ns) {
         if (!gyre_shard_has_lease(shard))
             return gyre_shard_lost_lease(shard);
         const gyre_status status = gyre_transport_append(site->transport, log, block, &number);
@@ -75,7 +85,7 @@ static gyre_status append_replies(struct gyre_shard *shard, const unsigned char 
             shard->has_deaf = shard->has_deaf && !is_deaf(shard, client);
             return status;
         }
-        if (gyre_shard_has_lease(shard) && tried_ns >= give_up_ns) {
+        if (gyre_shard_has_lease(shard) && is_tried_enough(shard, client, tried_ns, tries)) {
             give_up_replies(shard, log, client);
             return GYRE_OK;
         }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/cluster/answers.h"
 #include "core/cluster/owned_place.h"
 #include "core/cluster/shard.h"
 #include "core/kernel/kernel.h"
@@ -271,10 +272,14 @@ gyre_status gyre_trial_request(struct gyre_shard *shard, const unsigned char cli
     if (*is_given_up || !shard->trial.is_alone || number < mark->request)
         return GYRE_OK;
     if (number == mark->request && is_enough(shard)) {
-        *is_given_up = true;
-        return give_up(shard, client, number, position, walk);
+        bool is_answered;
+        const gyre_status status =
+            gyre_answers_find(shard->site->transport, client, shard->number, number, &is_answered);
+        *is_given_up = status == GYRE_OK && !is_answered;
+        if (status != GYRE_OK || *is_given_up)
+            return status == GYRE_OK ? give_up(shard, client, number, position, walk) : status;
     }
-    if (number != mark->request)
+    if (number != mark->request || is_enough(shard))
         mark->alone = 0;
     mark->request = number;
     return write_mark(shard);

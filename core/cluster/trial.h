@@ -5,7 +5,8 @@
  * An owner that follows one that died is careful with the blocks that the dead one may have read. It marks each in the place before it handles it.
  * The owner after a death in a marked block takes a checkpoint in front of it, and marks each request of it, which it handles alone. A
  * request at which enough owners died so is kept as a dead letter in the log dead.SHARD and answered as failed. The letter is the decision: each
- * later owner reads it before it handles the block again. While no owner dies nothing is written for it.
+ * later owner reads it before it handles the block again. A request that an earlier owner answered, and died before its checkpoint, is not given up: its
+ * client counts on its effect. While no owner dies nothing is written for it.
  *
  * A handler takes all shards of its process down, so one shard of a process at a time is careful: a mark of another one would be blamed for it.
  *

@@ -154,21 +154,38 @@ static gyre_status note_was_kept(struct verifying *verifying)
     return GYRE_OK;
 }
 
-/* Reads the log of states as an owner would. A whole checkpoint may be purged meanwhile, so what fails is read again if the log went on. */
+/* The number of the first block that is there; 0: none is, or it cannot be told. */
+static uint64_t first_of(const struct verifying *verifying, const char *log)
+{
+    size_t size;
+    uint64_t number = 0;
+    const gyre_status status = gyre_transport_read(verifying->transport, log, 0, verifying->block,
+                                                   GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
+    return status == GYRE_OK ? number : 0;
+}
+
+/*
+ * Reads the log of states as an owner would. An owner may purge what lies before a whole checkpoint meanwhile, and what was read then has a gap: the log is
+ * read again when it begins otherwise than before, and what fails, when it went on.
+ */
 static gyre_status read_states(struct verifying *verifying)
 {
     struct gyre_verified *out = verifying->out;
     struct gyre_kept *kept = &verifying->kept;
     gyre_status status = GYRE_OK;
     for (int i = 0; i < TRIES; i++) {
-        uint64_t before, now = 0;
+        char log[GYRE_CLUSTER_NAME_SIZE];
+        const uint64_t first =
+            first_of(verifying, gyre_cluster_shard_name(log, "state", verifying->out->shard));
+        uint64_t now = 0;
         gyre_kept_finish(kept);
         status = gyre_kept_init(kept, verifying->transport, out->shard, verifying->app->table_size);
         if (status == GYRE_OK)
             status = gyre_kept_read(kept, gyre_clock_ns() + READ_NS);
-        before = kept->last;
-        if (status == GYRE_OK || gyre_transport_last(verifying->transport, kept->log, &now) != GYRE_OK ||
-            now == before)
+        const bool is_whole = status == GYRE_OK && first_of(verifying, log) == first;
+        if (is_whole ||
+            (status != GYRE_OK &&
+             (gyre_transport_last(verifying->transport, log, &now) != GYRE_OK || now == kept->last)))
             break;
     }
     verifying->seen_epoch = kept->seen_epoch;

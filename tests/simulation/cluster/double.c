@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See double.h. A kernel belongs to its process, and dies with it. */
+#include "double.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/kernel/keyed_table.h"
+#include "core/loader/transport_plugin.h"
+#include "fibers.h"
+#include "gyre/gyre.h"
+#include "memory_transport.h"
+
+enum { CAPACITY = 8, LAUNCH_NS = 20000000 };
+
+struct gyre_kernel_double {
+    struct gyre_kernel base; /* of it, what inline functions of the core read */
+    unsigned char table[SIM_TABLE];
+    bool is_active;
+    uint64_t first, end; /* the requests that are under way, by number */
+    struct {
+        sim_request request;
+    } ring[CAPACITY];
+};
+
+#define WRAP(result, name, ...)                                                                              \
+    result __wrap_##name(__VA_ARGS__);                                                                       \
+    result __wrap_##name(__VA_ARGS__)
+
+static struct gyre_kernel_double *its(const void *kernel)
+{
+    union {
+        const void *constant;
+        struct gyre_kernel_double *kernel;
+    } cast = {kernel};
+    return cast.kernel;
+}
+
+static const struct sim_health *health(void)
+{
+    return process_current()->user;
+}
+
+static void take_time(uint64_t most_ns)
+{
+    fiber_sleep(NULL, fibers_now_ns() + 1 + fibers_draw(most_ns));
+}
+
+WRAP(gyre_status, gyre_transport_load, const char *path, const gyre_transport_plugin **out)
+{
+    (void)path;
+    *out = &memory_transport;
+    return GYRE_OK;
+}
+
+/* ---- launch and release ---- */
+
+WRAP(gyre_status, gyre_launch, gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
+{
+    *out = NULL;
+    take_time(LAUNCH_NS);
+    if (desc->name && health()->cannot_launch)
+        return gyre_error_set(GYRE_UNAVAILABLE, "the test lets no kernel be launched here");
+    struct gyre_kernel_double *kernel = process_alloc(sizeof *kernel);
+    memset(kernel, 0, sizeof *kernel);
+    kernel->base.runtime = runtime;
+    snprintf(kernel->base.name, sizeof kernel->base.name, "%s", desc->name ? desc->name : "sim");
+    *out = &kernel->base;
+    return GYRE_OK;
+}
+
+WRAP(void, gyre_kernel_release, gyre_kernel *kernel)
+{
+    process_free(kernel);
+}
+
+WRAP(gyre_queue *, gyre_kernel_queue, gyre_kernel *kernel)
+{
+    return (gyre_queue *)(void *)kernel;
+}
+
+WRAP(gyre_status, gyre_keyed_about_get, const gyre_kernel *kernel, struct gyre_keyed_about *out)
+{
+    (void)kernel;
+    *out = (struct gyre_keyed_about){.kernel = "sim",
+                                     .key = "account",
+                                     .request = GYRE_TYPE(sim_request),
+                                     .reply = GYRE_TYPE(sim_reply),
+                                     .state = GYRE_TYPE(sim_state),
+                                     .table_size = SIM_TABLE};
+    return GYRE_OK;
+}
+
+WRAP(gyre_status, gyre_keyed_table_check_settings, const gyre_kernel *kernel)
+{
+    (void)kernel;
+    return GYRE_OK;
+}
+
+WRAP(gyre_status, gyre_kernel_activate, gyre_kernel *kernel, uint64_t deadline_ns)
+{
+    (void)deadline_ns;
+    its(kernel)->is_active = true;
+    return GYRE_OK;
+}
+
+WRAP(gyre_status, gyre_queue_stats_get, gyre_queue *queue, gyre_queue_stats *stats)
+{
+    (void)queue;
+    stats->capacity = CAPACITY;
+    return GYRE_OK;
+}
+
+/* ---- the table ---- */
+
+WRAP(gyre_status, gyre_keyed_table_read, gyre_kernel *kernel, void *table, size_t size)
+{
+    if (its(kernel)->first != its(kernel)->end || size != SIM_TABLE)
+        violation("the kernel's contract", "its table is read while requests are under way");
+    memcpy(table, its(kernel)->table, size);
+    return GYRE_OK;
+}
+
+WRAP(gyre_status, gyre_keyed_table_write, gyre_kernel *kernel, const void *table, size_t size)
+{
+    if (its(kernel)->is_active || size != SIM_TABLE)
+        violation("the kernel's contract", "its table is written while it is active");
+    if (health()->cannot_restore)
+        return gyre_error_set(GYRE_INCOMPATIBLE, "the test lets no table be written here");
+    memcpy(its(kernel)->table, table, size);
+    return GYRE_OK;
+}
+
+/* ---- messages ---- */
+
+WRAP(gyre_status, gyre_send, gyre_queue *queue, const void *request, size_t size, uint64_t *index,
+     uint64_t deadline_ns)
+{
+    struct gyre_kernel_double *kernel = its(queue);
+    (void)deadline_ns;
+    if (size != sizeof(sim_request))
+        return gyre_error_set(GYRE_INVALID, "a request has %zu bytes, found %zu", sizeof(sim_request), size);
+    if (!kernel->is_active || kernel->end - kernel->first == CAPACITY)
+        violation("the kernel's contract", "a request is sent that has no room, or to a kernel at rest");
+    memcpy(&kernel->ring[kernel->end % CAPACITY].request, request, size);
+    if (index)
+        *index = kernel->end;
+    kernel->end++;
+    return GYRE_OK;
+}
+
+static sim_state *state_of(struct gyre_kernel_double *kernel, uint64_t account)
+{
+    return (sim_state *)(void *)(kernel->table + account % SIM_ACCOUNTS * SIM_STRIDE);
+}
+
+static void handle(struct gyre_kernel_double *kernel, const sim_request *request, void *reply,
+                   gyre_completion *completion)
+{
+    sim_state *state = state_of(kernel, request->account);
+    sim_reply its_reply = {.amount = request->amount};
+    *completion = (gyre_completion){.outcome = GYRE_REPLIED, .length = sizeof its_reply};
+    switch (SIM_KIND(request->amount)) {
+    case SIM_POISON:
+        state->count += 1000;
+        process_kill(process_current());
+        return;
+    case SIM_REFUSED:
+        *completion = (gyre_completion){.outcome = GYRE_HANDLER_FAILED, .failure_code = SIM_REFUSED_CODE};
+        snprintf(completion->failure_text, sizeof completion->failure_text, "refused");
+        return;
+    case SIM_SILENT:
+        *completion = (gyre_completion){.outcome = GYRE_NOT_REPLIED};
+        break;
+    default:
+        break;
+    }
+    sim_handle(state, request->amount);
+    its_reply.count = state->count;
+    its_reply.trace = state->trace;
+    if (completion->outcome == GYRE_REPLIED)
+        memcpy(reply, &its_reply, sizeof its_reply);
+}
+
+WRAP(gyre_status, gyre_receive, gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
+     uint64_t deadline_ns)
+{
+    struct gyre_kernel_double *kernel = its(queue);
+    const uint64_t now = fibers_now_ns();
+    if (kernel->first == kernel->end || size < sizeof(sim_reply))
+        violation("the kernel's contract", "a reply is received, and no request is under way");
+    const sim_request request = kernel->ring[kernel->first % CAPACITY].request;
+    const bool is_tardy = SIM_KIND(request.amount) == SIM_TARDY;
+    const uint64_t takes_ns = fibers_draw(is_tardy ? health()->tardy_ns : health()->handler_ns);
+    if (now + takes_ns > deadline_ns) {
+        fiber_sleep(NULL, deadline_ns);
+        return gyre_error_set(GYRE_TIMEOUT, "the handler did not return in time");
+    }
+    fiber_sleep(NULL, now + takes_ns + 1);
+    process_step(false);
+    handle(kernel, &request, reply, completion);
+    completion->index = kernel->first++;
+    return GYRE_OK;
+}
