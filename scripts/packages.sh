@@ -56,6 +56,13 @@ site   python3          tool    python3                      required
 site   cmark-gfm        tool    cmark-gfm                    required
 site   mandoc           tool    mandoc                       required
 test   cmark-gfm        tool    cmark-gfm                    optional
+arm64  gcc-aarch64-linux-gnu  tool  aarch64-linux-gnu-gcc   required
+arm64  qemu-user-static tool    qemu-aarch64-static          required
+arm64  dpkg-dev         tool    dpkg-source                  required
+arm64  patch            tool    patch                        required
+musl   musl-tools       tool    musl-gcc                     required
+musl   dpkg-dev         tool    dpkg-source                  required
+musl   patch            tool    patch                        required
 clang  clang            tool    clang                        optional
 clang  libclang-rt-dev  file    /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a  optional
 lint   clang-format     tool    clang-format                 optional
