@@ -7,6 +7,11 @@
 # system's own package archive. Everything lies in build/ports.
 
 readonly PORT_LIBRARIES=(jansson check)
+# what is run, and what is not: see docs/ports.md
+readonly PORT_TESTS='^(unit|plugins|conformance/(cpu|isolated))/'
+readonly PORT_STARTS_PROGRAMS='^(conformance/isolated|unit/isolation|plugins)'
+readonly PORT_ARM64_NOT='^nothing$'
+readonly PORT_MUSL_NOT='^nothing$'
 PORTS_APT="$PWD/build/ports/apt"
 
 port_compiler()
@@ -125,8 +130,8 @@ port_obstacle()
 {
     local log="build/ports/$1.log"
     mkdir -p build/ports
-    if [[ -n "$(missing_packages required "$1")" ]]; then
-        echo "these packages are not there, and could not be installed: $(missing_packages required "$1")"
+    if [[ -n "$(missing_packages optional "$1")" ]]; then
+        echo "these packages are not there, and could not be installed: $(missing_packages optional "$1")"
     elif ! port_runs "$1"; then
         echo "a program that $(port_compiler "$1") makes does not run on this system"
     elif ! port_sources >"$log" 2>&1; then
@@ -134,4 +139,59 @@ port_obstacle()
     elif ! port_libraries "$1" >"$log" 2>&1; then
         echo "${PORT_LIBRARIES[*]} cannot be made for it ($log)"
     fi
+}
+
+# port_use PORT: the command, as a user has it.
+port_use()
+{
+    local log="build/ports/$1-use.log"
+    if "${run_under[@]}" scripts/port_use.sh "build/$1/bin/gyre" >"$log" 2>&1; then
+        record "$1" passed "$1/use"
+    else
+        cat "$log" >&2
+        record "$1" failed "$1/use" "see $log"
+    fi
+}
+
+# Each port's tests, as ctest names them. Left out: what the emulator of arm64 does not do as Linux does (docs/ports.md says what).
+port_tests()
+{
+    case "$1" in
+    arm64) port_arm64_tests ;;
+    musl)
+        port_use musl
+        stage_tests musl -R "$PORT_TESTS" -E "$PORT_MUSL_NOT"
+        ;;
+    esac
+}
+
+# Emulated, everything takes some ten times as long.
+port_arm64_tests()
+{
+    local not="$PORT_ARM64_NOT" patience
+    patience="${GYRE_TEST_PATIENCE:-$(scripts/patience.sh)}"
+    if scripts/with_arm64.sh true 2>/dev/null; then
+        run_under=(scripts/with_arm64.sh)
+        GYRE_TEST_PATIENCE=$((patience * 6)) port_use arm64
+    else
+        not+="|$PORT_STARTS_PROGRAMS"
+        record arm64 skipped arm64/programs "this system does not let a program of arm64 start another one (binfmt_misc in a namespace)"
+    fi
+    GYRE_TEST_PATIENCE=$((patience * 6)) QEMU_LD_PREFIX=/usr/aarch64-linux-gnu stage_tests arm64 -R "$PORT_TESTS" -E "$not"
+    run_under=()
+}
+
+# stage_port PORT
+stage_port()
+{
+    local obstacle
+    say "== the library, the CPU backend and the command for $1"
+    need_packages "$1"
+    obstacle="$(port_obstacle "$1")"
+    if [[ -n "$obstacle" ]]; then
+        record "$1" skipped "$1/all" "$obstacle"
+        say "$1 is left out: $obstacle"
+        return
+    fi
+    ! stage_build "$1" ported || (port_environment "$1" && port_tests "$1")
 }
