@@ -7,7 +7,7 @@ gyre="$(realpath "$1")"
 patience="${GYRE_TEST_PATIENCE:-1}"
 work="$(mktemp -d)"
 server=''
-export HOME="$work" XDG_CACHE_HOME="$work/cache" GYRE_BACKEND=cpu
+export HOME="$work" GYRE_CACHE_DIR="$work/cache" GYRE_BACKEND=cpu
 
 finish()
 {
@@ -26,7 +26,7 @@ fail()
 replies()
 {
     local said
-    said="$(timeout $((60 * patience)) "$gyre" "$@" '{"value":2,"factor":3}' 2>&1)" || fail "gyre $1 ends with $?: $said"
+    said="$(timeout $((60 * patience)) "$gyre" "$@" '{"value":2,"factor":3}' 2>"$work/errors")" || fail "gyre $1 ends with $?: $(cat "$work/errors")"
     [[ "$said" == '{"result":6.0}' ]] || fail "gyre $1 says '$said', expected {\"result\":6.0}"
 }
 

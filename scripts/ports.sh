@@ -122,7 +122,8 @@ port_environment()
 {
     GYRE_BACKEND__CPU__COMPILER="$(port_compiler "$1")"
     GYRE_BACKEND__CPU__COMPILER_OPTIONS=-O1
-    export GYRE_BACKEND__CPU__COMPILER GYRE_BACKEND__CPU__COMPILER_OPTIONS
+    GYRE_CACHE_DIR="$PWD/build/$1/cache" # what is remembered of plugins and kernels is the port's own
+    export GYRE_CACHE_DIR GYRE_BACKEND__CPU__COMPILER GYRE_BACKEND__CPU__COMPILER_OPTIONS
 }
 
 # port_obstacle PORT: why the port cannot be tried here; nothing when it can.
