@@ -132,7 +132,7 @@ static void parts_may_be_of_other_backends(struct conformance *test)
     launch_fillers(test, "cpu", fillers, kernels);
     const gyre_collect_desc cells = cells_of(kernels);
     for (uint32_t i = 0; i < PARTS; i++)
-        fill_cells(kernels[i], 100 << i);
+        fill_cells(kernels[i], 100u << i);
     must(gyre_all_reduce(&cells, GYRE_COLLECT_SUM, soon()));
     for (uint32_t i = 0; i < PARTS; i++)
         require(fill_cells(kernels[i], 0).before == 700);

@@ -21,8 +21,8 @@ GYRE_KERNEL_WITH(collect_fill, fill, filled, gyre_none, collect_buffers)
 
 #define NUMBER_BUFFERS(IN, INOUT)                                                                            \
     INOUT(u32, words)                                                                                        \
-    INOUT(i32, signs) INOUT(u64, wide) INOUT(i64, wide_signs) INOUT(f32, floats) INOUT(f64, doubles)         \
-        INOUT(pair, pairs)
+    INOUT(i32, signs)                                                                                        \
+    INOUT(u64, wide) INOUT(i64, wide_signs) INOUT(f32, floats) INOUT(f64, doubles) INOUT(pair, pairs)
 GYRE_BUFFERS(number_buffers, NUMBER_BUFFERS)
 
 /* Has numbers of every type. */
