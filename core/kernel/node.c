@@ -227,8 +227,8 @@ static bool knows_shared(const gyre_kernel *kernel)
 void gyre_node_describe_entry(const gyre_queue *queue, gyre_link_entry *entry)
 {
     const struct gyre_queue_view *view = gyre_view_of(queue);
-    entry->region = knows_shared(view->kernel) ? (uint64_t)(uintptr_t)gyre_ring_of(queue)->shared
-                                               : view->device_address;
+    entry->region =
+        knows_shared(view->kernel) ? (uint64_t)(uintptr_t)gyre_ring_of(queue)->shared : view->device_address;
     entry->queue = view->table_entry;
     entry->serial = view->kernel->control->queues[view->table_entry].serial;
     entry->slots = gyre_ring_of(queue)->slots;

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/kernel/observed.h"
 #include "core/links/lend.h"
-#include "core/links/parts.h"
+#include "core/links/apart.h"
 #include "core/links/pipeline.h"
 #include "core/observation/observation.h"
 #include "gyre/waiting.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ends of links that lead from kernels of a part (parts.h) to other devices: rings in memory of the part's device, which its
+ * The ends of links that lead from kernels of a part (apart.h) to other devices: rings in memory of the part's device, which its
  * kernels fill as those of a tap, and which the host reads by copies. A tap holds nobody up and its messages belong to no flow:
  * so the part's requests are limited to as many as have room for all that they may emit, and what a request emitted is read when
  * it is completed.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes the parts of a pipeline of several devices, and takes them apart (parts.h). */
-#include "core/links/parts.h"
+/* Makes the parts of a pipeline of several devices, and takes them apart (apart.h). */
+#include "core/links/apart.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/kernel/visit.h"
 #include "core/links/link_sizes.h"
-#include "core/links/stages_join.h"
+#include "core/links/joined.h"
 #include "core/links/station.h"
 #include "core/queue/end.h"
 #include "core/queue/queue.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the parts of a pipeline of several devices (parts.h), and checks what they can have. */
-#include "core/links/parts.h"
+/* Finds the parts of a pipeline of several devices (apart.h), and checks what they can have. */
+#include "core/links/apart.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static gyre_status check_node(const gyre_pipeline *pipeline, int node)
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
             "entry '%s' is on backend '%s', and other kernels of the pipeline are on another device: clients enter such a "
-            "pipeline by a kernel on backend 'cpu' or 'opencl'",
+            "pipeline by a kernel on backend 'cpu'",
             facts->name, backend_of(pipeline, node));
     if (!(gyre_dispatch_device_info(facts->device)->knows_links & GYRE_LINKING_TOPICS))
         return gyre_error_set(
@@ -39,7 +39,7 @@ static gyre_status check_node(const gyre_pipeline *pipeline, int node)
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
             "kernel '%s' has memory of flows (GYRE_FLOW), and is on backend '%s', where a message from another device "
-            "begins a flow of its own: run it on backend 'cpu' or 'opencl'",
+            "begins a flow of its own: run it on backend 'cpu'",
             facts->name, backend_of(pipeline, node));
     return GYRE_OK;
 }

@@ -46,9 +46,9 @@ struct gyre_node {
     bool
         is_apart; /* of a pipeline of several devices: links of this one lie in memory that only it reaches */
     struct gyre_pipeline_part
-        *part;       /* of one that is apart: the part of its device (parts.h), from gyre_parts_plan on */
-    uint32_t memory; /* where its part of a flow's memory begins */
-    bool reached;    /* wiring.c: an entry leads to it */
+        *part;                     /* of one that is apart: the part of its device, from gyre_parts_plan on */
+    uint32_t memory;               /* where its part of a flow's memory begins */
+    bool reached;                  /* wiring.c: an entry leads to it */
     struct gyre_node_table *table; /* what its blocks use now; NULL: none */
 };
 

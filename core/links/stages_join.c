@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels become stages of a pipeline (stages_join.h). */
-#include "core/links/stages_join.h"
+/* Kernels become stages of a pipeline (joined.h). */
+#include "core/links/joined.h"
 
 #include "core/kernel/protocol.h"
 #include "core/kernel/visit.h"
+#include "core/links/pipeline.h"
 
 static gyre_status join_nodes(gyre_pipeline *pipeline)
 {

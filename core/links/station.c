@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/threads.h"
 #include "core/links/settle.h"
 #include "gyre/waiting.h"
 
@@ -373,11 +374,13 @@ gyre_status gyre_station_start(struct gyre_station *station)
         station->places[i].last = &station->places[i].first;
     if (!station->replies || !station->places)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for messages of other devices");
-    if (pthread_create(&station->feeder, NULL, feed, station) != 0)
-        return gyre_error_set(GYRE_EXHAUSTED, "no thread for messages of other devices");
+    gyre_status status = gyre_thread_need(&station->feeder, feed, station, "for links to other devices");
+    if (status != GYRE_OK)
+        return status;
     station->threads = 1;
-    if (pthread_create(&station->returner, NULL, bring_back, station) != 0)
-        return gyre_error_set(GYRE_EXHAUSTED, "no thread for messages of other devices");
+    status = gyre_thread_need(&station->returner, bring_back, station, "for links from other devices");
+    if (status != GYRE_OK)
+        return status;
     station->threads = 2;
     return GYRE_OK;
 }

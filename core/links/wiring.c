@@ -469,7 +469,7 @@ static gyre_status add_answers(gyre_pipeline *pipeline, const gyre_pipeline_desc
     return GYRE_OK;
 }
 
-/* Of a pipeline of several devices: those kernels are apart whose links other devices do not reach (parts.h). */
+/* Of a pipeline of several devices: those kernels are apart whose links other devices do not reach (apart.h). */
 static void find_apart(gyre_pipeline *pipeline)
 {
     for (int i = 1; i < pipeline->node_count; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the kernels of a resolved pipeline its stages, and lets them go. */
-#ifndef GYRE_CORE_LINKS_STAGES_JOIN_H
-#define GYRE_CORE_LINKS_STAGES_JOIN_H
+#ifndef GYRE_CORE_LINKS_JOINED_H
+#define GYRE_CORE_LINKS_JOINED_H
 
-#include "core/links/pipeline.h"
+#include "core/links/wiring_config.h"
 
 /** Makes the types of entries, joins the kernels that are not of a part, and makes the memory of the links. */
 gyre_status gyre_stages_join(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring);

@@ -5,10 +5,12 @@
  * clients, which stations (station.h) join to the rest. A message that leads into a part is a request there, and what it causes there
  * is settled before the message is.
  */
-#ifndef GYRE_CORE_LINKS_PARTS_H
-#define GYRE_CORE_LINKS_PARTS_H
+#ifndef GYRE_CORE_LINKS_APART_H
+#define GYRE_CORE_LINKS_APART_H
 
-#include "core/links/pipeline.h"
+#include "core/links/wiring_config.h"
+
+struct gyre_link;
 
 /**
  * Finds the parts of a resolved pipeline, and has its nodes that are apart look like those of stations. Does nothing without such
