@@ -71,10 +71,11 @@ static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
 /* Under the lock: AGAIN when the copy does not come from the kernel's present device and present run. */
 static gyre_status check_same_life(const gyre_kernel *kernel, uint64_t generation)
 {
+    const gyre_resident *resident = kernel->resident;
     if (kernel->generation != generation ||
-        (kernel->resident && !gyre_dispatch_is_current(kernel->dispatch, kernel->resident)))
+        (resident && !gyre_dispatch_is_current(kernel->dispatch, resident)))
         return gyre_error_set(GYRE_AGAIN, "kernel '%s' was brought back meanwhile", kernel->name);
-    if (!kernel->resident)
+    if (!resident)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' ended before its checkpoint was whole", kernel->name);
     return GYRE_OK;
 }
