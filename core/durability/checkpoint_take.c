@@ -75,7 +75,7 @@ static gyre_status check_same_life(const gyre_kernel *kernel, uint64_t generatio
     if (kernel->generation != generation ||
         (resident && !gyre_dispatch_is_current(kernel->dispatch, resident)))
         return gyre_error_set(GYRE_AGAIN, "kernel '%s' was brought back meanwhile", kernel->name);
-    if (!resident)
+    if (!kernel->resident)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' ended before its checkpoint was whole", kernel->name);
     return GYRE_OK;
 }
