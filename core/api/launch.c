@@ -10,7 +10,6 @@
 
 #include "core/api/tools.h"
 #include "core/base/error.h"
-#include "core/base/probe.h"
 #include "core/base/text.h"
 #include "core/durability/durability.h"
 #include "core/kernel/binding.h"
@@ -154,7 +153,6 @@ gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyr
         return status;
     }
     gyre_kernel_announce(kernel);
-    GYRE_PROBE2(launched, kernel->name, gyre_dispatch_backend(kernel->dispatch));
     *out = kernel;
     return GYRE_OK;
 }

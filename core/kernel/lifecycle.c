@@ -9,6 +9,7 @@
  */
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/probe.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
 #include "core/kernel/end.h"
@@ -124,5 +125,7 @@ gyre_status gyre_kernel_relaunch(gyre_kernel *kernel)
             refuse_sends(kernel);
     }
     pthread_mutex_unlock(&kernel->lock);
+    if (status == GYRE_OK)
+        GYRE_PROBE1(relaunched, kernel->name);
     return status;
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/probe.h"
 #include "core/device/watcher.h"
+#include "core/dispatch/dispatch.h"
 #include "core/kernel/handles.h"
 #include "core/kernel/visit.h"
 
@@ -60,6 +62,7 @@ void gyre_kernel_announce(gyre_kernel *kernel)
     pthread_mutex_lock(&kernel->runtime->lock);
     kernel->announced = true;
     pthread_mutex_unlock(&kernel->runtime->lock);
+    GYRE_PROBE2(launched, kernel->name, gyre_dispatch_backend(kernel->dispatch));
 }
 
 size_t gyre_kernels(gyre_runtime *runtime, gyre_kernel **out, size_t capacity)

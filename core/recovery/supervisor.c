@@ -15,7 +15,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/probe.h"
 #include "core/base/threads.h"
 #include "core/kernel/control.h"
 #include "core/kernel/visit.h"
@@ -99,7 +98,6 @@ static void bring_up(gyre_kernel *kernel, gyre_kernel_state state)
         status = gyre_kernel_deactivate(kernel, GYRE_FOREVER);
     if (status == GYRE_OK) {
         __atomic_fetch_add(&losses->relaunches, 1, __ATOMIC_RELAXED);
-        GYRE_PROBE1(relaunched, kernel->name);
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "kernel '%s' was launched again (on_loss)",
                          kernel->name);
     } else if (status != GYRE_INVALID && status != GYRE_CLOSED) { /* else the application was quicker */

@@ -56,20 +56,37 @@ GYRE_KERNEL(picky, i32, i32)
     return GYRE_REPLY;
 }
 KERNEL
-{
-    printf '%s\n' 'set debuginfod enabled off' 'set pagination off' 'set breakpoint pending on' 'set print thread-events off' \
-        'handle all nostop noprint pass'
-    for probe in launched sent received failed; do
-        printf 'break -probe-stap gyre:%s\ncommands\nsilent\n' "$probe"
-        case "$probe" in
-        launched) printf 'printf "PROBE launched %%s %%s\\n", (char *)$_probe_arg0, (char *)$_probe_arg1\n' ;;
-        failed) printf 'printf "PROBE failed %%s %%d %%d\\n", (char *)$_probe_arg0, (int)$_probe_arg1, (int)$_probe_arg2\n' ;;
-        *) printf 'printf "PROBE %s %%s %%d %%d\\n", (char *)$_probe_arg0, (int)$_probe_arg1, (int)$_probe_arg2\n' "$probe" ;;
-        esac
-        printf 'continue\nend\n'
-    done
-    echo run
-} >"$folder/commands"
+cat >"$folder/commands" <<'GDB'
+set debuginfod enabled off
+set pagination off
+set breakpoint pending on
+handle all nostop noprint pass
+break -probe-stap gyre:launched
+commands
+silent
+printf "PROBE launched %s %s\n", (char *)$_probe_arg0, (char *)$_probe_arg1
+continue
+end
+break -probe-stap gyre:sent
+commands
+silent
+printf "PROBE sent %s %d %d\n", (char *)$_probe_arg0, (int)$_probe_arg1, (int)$_probe_arg2
+continue
+end
+break -probe-stap gyre:received
+commands
+silent
+printf "PROBE received %s %d %d\n", (char *)$_probe_arg0, (int)$_probe_arg1, (int)$_probe_arg2
+continue
+end
+break -probe-stap gyre:failed
+commands
+silent
+printf "PROBE failed %s %d %d\n", (char *)$_probe_arg0, (int)$_probe_arg1, (int)$_probe_arg2
+continue
+end
+run
+GDB
 out="$(timeout $((60 * patience)) gdb -q -batch -x "$folder/commands" --args "$GYRE" call --backend cpu "$folder/picky.gyre.c" 5 13 8 2>&1 </dev/null)"
 called=gdb err=''
 if [[ "$out" == *"Couldn't get registers"* || "$out" == *"ptrace"*"not permitted"* ]]; then # some containers forbid to trace a process
