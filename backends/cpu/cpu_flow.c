@@ -290,6 +290,7 @@ static void call_handler(struct cpu_worker *worker, const void *request, gyre_u3
     const gyre_u32 said = *(const gyre_u32 *)request;
     const char *astray = NULL;
     if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, said)) {
+        __atomic_thread_fence(__ATOMIC_ACQUIRE); /* as in gyre_complete_ */
         fail(did, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         return;
     }

@@ -177,6 +177,37 @@ static bool has_torn(const struct gyre_observed *observed)
     return false;
 }
 
+void gyre_observed_compare(struct gyre_observed *observed, const unsigned char *second, size_t size)
+{
+    static const struct {
+        uint32_t kind;
+        uint64_t torn; /* a first word that no whole entry has */
+    } marked[] = {{GYRE_OBSERVE_RECORDS, 1}, {GYRE_OBSERVE_EVENTS, 0}, {GYRE_OBSERVE_TRACE, 0}};
+    for (size_t i = 0; i < sizeof marked / sizeof marked[0]; i++) {
+        const gyre_observe_part *part = &observed->parts[marked[i].kind];
+        for (uint64_t number = 0; number < part->count && part->stride >= sizeof marked[i].torn; number++) {
+            const uint64_t begin = part->offset + number * part->stride;
+            unsigned char *entry = observed->bytes + begin;
+            if (begin + part->stride > size || memcmp(entry, second + begin, part->stride) != 0)
+                memcpy(entry, &marked[i].torn, sizeof marked[i].torn);
+        }
+    }
+}
+
+/*
+ * A copy is whole where a second one is equal, and its marks are. The fence between them pairs with the writer's: whoever copied
+ * something of a new entry finds the new marks in the second copy, in whatever order the first one was read.
+ */
+static void copy_again(int file, struct gyre_observed *out)
+{
+    size_t size = 0;
+    uid_t owner = 0;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    unsigned char *second = copy_file(file, &size, &owner);
+    gyre_observed_compare(out, second, second ? size : 0);
+    free(second);
+}
+
 static gyre_status read_open(const char *path, int file, struct gyre_observed *out)
 {
     size_t size = 0;
@@ -184,6 +215,8 @@ static gyre_status read_open(const char *path, int file, struct gyre_observed *o
     unsigned char *bytes = copy_file(file, &size, &owner);
     const gyre_status status = bytes ? gyre_observed_parse(path, bytes, size, out) : cannot_read(path, errno);
     out->owner = owner;
+    if (status == GYRE_OK)
+        copy_again(file, out);
     if (status != GYRE_OK)
         gyre_observed_finish(out);
     return status;

@@ -38,6 +38,11 @@ enum gyre_observed_life {
  * INCOMPATIBLE or AGAIN (the file is being made). `path` is for the sentences. */
 gyre_status gyre_observed_parse(const char *path, unsigned char *bytes, size_t size,
                                 struct gyre_observed *out);
+/**
+ * Compares the copy with a second one that was made after it. Records, events and spans that differ were written meanwhile, and
+ * count from then on as torn. On a processor that reads out of order the marks of one copy do not tell.
+ */
+void gyre_observed_compare(struct gyre_observed *observed, const unsigned char *second, size_t size);
 /** Copies and checks a file. NOT_FOUND when there is none. After a failure *out holds nothing. */
 gyre_status gyre_observed_read(const char *path, struct gyre_observed *out, enum gyre_observed_life *life);
 void gyre_observed_finish(struct gyre_observed *observed);

@@ -10,8 +10,9 @@
 struct gyre_queue_group {
     gyre_queue *const *queues;
     uint32_t count;
-    const uint32_t
-        *closing; /* atomic; not 0: waits end with CLOSED. Its writer rings a bell of each queue. */
+    const uint32_t *
+        closing; /* atomic; not 0: waits end with CLOSED. Its writer rings a bell of each queue. Seq_cst: a thread that counted itself
+                   * in before its look is seen by the writer, or sees the word. */
 };
 
 /**

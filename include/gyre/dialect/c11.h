@@ -279,6 +279,8 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_s
     }
     const gyre_u32 said = *(const gyre_u32 *)request;
     if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, said)) {
+        /* whoever took the request back stored more before its length, for the reader of this completion */
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (in->info == GYRE_REQUEST_ANSWERED) /* answered by a worker that died since */
             return;
         gyre_fail_request_(run, out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);

@@ -275,6 +275,28 @@ START_TEST(a_writer_that_died_within_a_record_hides_it)
 }
 END_TEST
 
+START_TEST(what_changed_between_two_copies_is_hidden)
+{
+    struct gyre_observed seen;
+    gyre_observe_head head;
+    gyre_observe_record record;
+    gyre_observe_event event;
+    memcpy(&head, whole, sizeof head);
+    ck_assert_int_eq(parse(whole, whole_size, &seen), GYRE_OK);
+    const gyre_observe_part *events = &seen.parts[GYRE_OBSERVE_EVENTS];
+    whole[head.parts[0].offset + head.parts[0].stride + offsetof(gyre_observe_record, name)]++;
+    whole[events->offset + 2 * events->stride + offsetof(gyre_observe_event, text)]++; /* of event 3 */
+    gyre_observed_compare(&seen, whole, whole_size);
+    ck_assert(!gyre_observed_record(&seen, 1, &record));
+    ck_assert(gyre_observed_record(&seen, 2, &record));
+    ck_assert(gyre_observed_event(&seen, 2, &event));
+    ck_assert(!gyre_observed_event(&seen, 3, &event));
+    gyre_observed_compare(&seen, NULL, 0); /* without a second copy nothing is believed */
+    ck_assert(!gyre_observed_record(&seen, 2, &record));
+    gyre_observed_finish(&seen);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("observed");
@@ -293,6 +315,7 @@ int main(void)
     tcase_add_test(all, files_of_other_users_are_not_believed);
     tcase_add_test(all, a_folder_that_others_can_write_is_refused_with_a_sentence);
     tcase_add_test(all, a_writer_that_died_within_a_record_hides_it);
+    tcase_add_test(all, what_changed_between_two_copies_is_hidden);
     suite_add_tcase(suite, all);
     return unit_run(suite);
 }
