@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gyre web: what processes with kernels say of themselves, as a page and for programs that scrape it. */
-#include <malloc.h>
 #include <unistd.h>
 
 #include "cli/signals.h"
 #include "cli/web/listen.h"
 #include "cli/web/site.h"
+#include "core/base/libc.h"
 
 static const char HELP[] =
     "usage: gyre web [NAME | PROCESS] [OPTION...]\n"
@@ -94,7 +94,7 @@ static int serve(web_server_desc *desc, const char *address, const char *path)
     const int code = listen_all(desc, address, path);
     if (code == CLI_OK)
         fflush(stdout);
-    mallopt(M_MMAP_THRESHOLD, 256 << 10); /* copies of files go back to the system when they are freed */
+    gyre_libc_give_back(256 << 10); /* copies of files go back to the system when they are freed */
     web_server *server = code == CLI_OK ? web_server_open(desc) : NULL;
     if (server)
         web_server_run(server, &ended, &waiting);

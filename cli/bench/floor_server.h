@@ -3,6 +3,7 @@
 #ifndef GYRE_CLI_BENCH_FLOOR_SERVER_H
 #define GYRE_CLI_BENCH_FLOOR_SERVER_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +13,7 @@ typedef struct bench_server {
     void (*serve)(struct bench_server *server); /* the thread's work; returns when `stop` is set */
     void *context;
     uint64_t errors;
-    unsigned long thread;
+    pthread_t thread;
     _Alignas(64) uint32_t running, stop;
 } bench_server;
 

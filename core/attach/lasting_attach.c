@@ -17,6 +17,7 @@
 #include "core/attach/carry_wait.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/libc.h"
 #include "core/base/lines.h"
 #include "core/kernel/protocol.h"
 #include "core/plan/queue_plan.h"

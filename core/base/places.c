@@ -5,15 +5,16 @@
  */
 #include "core/base/places.h"
 
-#include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
+
+#include "core/base/libc.h"
 
 static struct {
     pthread_once_t once;
@@ -23,12 +24,11 @@ static struct {
 /* Finds the folder of the shared object or program that contains this code, with links resolved. */
 static int own_folder(char folder[PATH_MAX])
 {
-    Dl_info info;
-    struct link_map *map = NULL;
-    if (!dladdr1((void *)(uintptr_t)gyre_place_home, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+    const char *object = gyre_libc_object_of((const void *)(uintptr_t)gyre_place_home);
+    if (!object)
         return 0;
-    const char *file = map->l_name[0] ? map->l_name : "/proc/self/exe"; /* the program itself has no name */
-    const char *started = map->l_name[0] ? NULL : (const char *)getauxval(AT_EXECFN); /* without /proc */
+    const char *file = object[0] ? object : "/proc/self/exe";
+    const char *started = object[0] ? NULL : (const char *)getauxval(AT_EXECFN); /* without /proc */
     if (!realpath(file, folder) && (!started || !realpath(started, folder)))
         return 0;
     char *slash = strrchr(folder, '/');

@@ -6,6 +6,7 @@
  */
 #include "core/base/process.h"
 #include "core/base/error.h"
+#include "core/base/libc.h"
 #include "core/base/places.h"
 #include "gyre/lack.h"
 #include "gyre/waiting.h"
@@ -95,7 +96,7 @@ static int redirect(posix_spawn_file_actions_t *actions, const struct gyre_proce
     if (rc == 0)
         rc = posix_spawn_file_actions_adddup2(actions, errors_end, STDERR_FILENO);
     if (rc == 0)
-        rc = posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+        rc = gyre_libc_close_from(actions, STDERR_FILENO + 1);
     if (rc == 0 && desc->directory)
         rc = posix_spawn_file_actions_addchdir_np(actions, desc->directory);
     return rc;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/libc.h"
 #include "core/base/places.h"
 #include "core/isolation/worker.h"
 #include "gyre/lack.h"
@@ -41,7 +42,7 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int socket)
     if (rc == 0)
         rc = posix_spawn_file_actions_adddup2(actions, socket, GYRE_WORKER_SOCKET);
     if (rc == 0)
-        rc = posix_spawn_file_actions_addclosefrom_np(actions, GYRE_WORKER_SOCKET + 1);
+        rc = gyre_libc_close_from(actions, GYRE_WORKER_SOCKET + 1);
     return rc;
 }
 

@@ -14,6 +14,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/libc.h"
 #include "core/base/fault.h"
 #include "core/isolation/guard.h"
 #include "core/isolation/worker.h"
@@ -79,7 +80,8 @@ bool gyre_worker_hear(int worker, struct gyre_parcel *parcel,
 
 void gyre_worker_explain(int wait_status, bool known, char *text, size_t size)
 {
-    const char *name = known && WIFSIGNALED(wait_status) ? sigabbrev_np(WTERMSIG(wait_status)) : NULL;
+    const char *name =
+        known && WIFSIGNALED(wait_status) ? gyre_libc_signal_name(WTERMSIG(wait_status)) : NULL;
     if (name) /* the short name, which a failure's text has room for */
         snprintf(text, size, "signal %d (SIG%s)", WTERMSIG(wait_status), name);
     else if (known && WIFSIGNALED(wait_status))

@@ -234,11 +234,11 @@ static void attach_descriptors(struct gyre_parcel *parcel, struct msghdr *messag
         return;
     memset(control, 0, sizeof *control);
     message->msg_control = control->bytes;
-    message->msg_controllen = CMSG_SPACE(size);
+    message->msg_controllen = (socklen_t)CMSG_SPACE(size); /* the type that POSIX gives it */
     struct cmsghdr *header = CMSG_FIRSTHDR(message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(size);
+    header->cmsg_len = (socklen_t)CMSG_LEN(size);
     memcpy(CMSG_DATA(header), parcel->descriptors, size);
 }
 

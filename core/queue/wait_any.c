@@ -10,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/libc.h"
 #include "core/queue/label.h"
 #include "core/queue/state.h"
 #include "core/queue/strategy.h"
@@ -35,7 +36,7 @@ static gyre_status group_look(const struct gyre_queue_group *group, bool *naps)
 {
     uint32_t closed = 0, lost = 0;
     *naps = false;
-    if (__atomic_load_n(group->closing, __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(group->closing, __ATOMIC_SEQ_CST))
         return GYRE_CLOSED;
     for (uint32_t i = 0; i < group->count; i++) {
         enum gyre_answer answer = gyre_queue_ask(group->queues[i]);
@@ -113,7 +114,7 @@ static gyre_status group_park(const void *context, uint64_t deadline_ns)
 static gyre_status tell_ended(const struct gyre_queue_group *group, gyre_status status)
 {
     uint32_t gone = 0;
-    if (__atomic_load_n(group->closing, __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(group->closing, __ATOMIC_SEQ_CST))
         return gyre_error_set(status, "the %u rings are being closed", group->count);
     while (gone < group->count && !gyre_queue_gone(group->queues[gone]))
         gone++;

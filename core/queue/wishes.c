@@ -15,6 +15,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/libc.h"
 #include "core/queue/wait_any.h"
 #include "core/queue/label.h"
 #include "core/queue/match.h"

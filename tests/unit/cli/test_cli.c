@@ -5,6 +5,7 @@
 #include "unit/unit.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum { ARGUMENTS_MAX = 8 };
 
@@ -113,14 +114,18 @@ END_TEST
 START_TEST(tables_align_letters_not_bytes)
 {
     char printed[256] = "";
-    FILE *file = tmpfile(), *terminal = stdout;
-    ck_assert_ptr_nonnull(file);
+    FILE *file = tmpfile();
+    fflush(stdout);
+    const int terminal = dup(STDOUT_FILENO);
+    ck_assert(file && terminal >= 0);
     cli_table *table = cli_table_create((const char *const[]){"name", ">size", "note", NULL});
     cli_table_add(table, (const char *const[]){"caf\u00e9", "12", "x"});
     cli_table_add(table, (const char *const[]){"a", "12345", NULL});
-    stdout = file;
+    ck_assert_int_eq(dup2(fileno(file), STDOUT_FILENO), STDOUT_FILENO);
     int code = cli_table_print(table);
-    stdout = terminal;
+    fflush(stdout);
+    dup2(terminal, STDOUT_FILENO);
+    close(terminal);
     rewind(file);
     size_t length = fread(printed, 1, sizeof printed - 1, file);
     fclose(file);
