@@ -27,16 +27,23 @@ copy_tree()
     fi
 }
 
+# package_tree: makes the source tree of the packages in build/package, with nothing else beside it.
+package_tree()
+{
+    local version
+    version="$(version_of_tree)"
+    rm -rf build/package
+    copy_tree "build/package/gyre-$version"
+    cp -r packaging/debian "build/package/gyre-$version/debian"
+    write_changelog "$version" "build/package/gyre-$version/debian/changelog"
+}
+
 package_build()
 {
-    local version tree
+    local tree
     need_packages build package
-    version="$(version_of_tree)"
-    tree="build/package/gyre-$version"
-    rm -rf build/package
-    copy_tree "$tree"
-    cp -r packaging/debian "$tree/debian"
-    write_changelog "$version" "$tree/debian/changelog"
+    package_tree
+    tree="build/package/gyre-$(version_of_tree)"
     say "building the packages"
     (
         cd "$tree"
@@ -68,6 +75,54 @@ make_system()
     run_logged "build/package/$1.log" mmdebstrap --variant=minbase "$1" "$2" "${PACKAGE_MIRROR:-http://deb.debian.org/debian}"
 }
 
+# enter_system FOLDER COMMAND...: runs it as root in a system of its own.
+enter_system()
+{
+    local root="$1" name status=0
+    shift
+    cp /etc/resolv.conf "$root/etc/resolv.conf"
+    for name in proc dev; do
+        mount --rbind "/$name" "$root/$name"
+    done
+    chroot "$root" "$@" || status=1
+    for name in dev proc; do
+        umount -l "$root/$name"
+    done
+    return "$status"
+}
+
+# remove_system FOLDER: unless something of this system is still mounted there.
+remove_system()
+{
+    mountpoint -q "$1/dev" || mountpoint -q "$1/proc" || rm -rf --one-file-system "$1"
+}
+
+# package_build_in SUITE: makes the packages with the compiler and the libraries of that suite, in a fresh system of it.
+package_build_in()
+{
+    local suite="$1" root status=0
+    [[ "$(id -u)" == 0 ]] || die "package: a system is made and entered by root alone: sudo ./dev package build $suite"
+    package_tree
+    root="$(mktemp -d)"
+    say "making a system of $suite in $root"
+    make_system "$suite" "$root" || return 1
+    chmod 755 "$root"
+    cp -r "build/package/gyre-$(version_of_tree)" "$root/tmp/gyre"
+    say "building the packages in it"
+    # shellcheck disable=SC2016 # the inner shell's words
+    enter_system "$root" env DEBIAN_FRONTEND=noninteractive JOBS="${PACKAGE_JOBS:-$(nproc)}" bash -c '
+        set -e
+        cd /tmp/gyre
+        apt-get update
+        apt-get install -y --no-install-recommends build-essential
+        apt-get build-dep -y --no-install-recommends ./
+        dpkg-buildpackage -b -us -uc "-j$JOBS"' >build/package/build.log 2>&1 || status=1
+    cp "$root"/tmp/*.deb "$root"/tmp/*.changes "$root"/tmp/*.buildinfo build/package 2>/dev/null || status=1
+    remove_system "$root"
+    ((status == 0)) || log_failure build/package/build.log "package build $suite" || return 1
+    say "the packages of $suite are in build/package"
+}
+
 # package_try SUITE: in a fresh system of that suite: install, the README's program, a service, removal.
 package_try()
 {
@@ -87,14 +142,7 @@ package_try()
         mkdir "$root/tmp/before"
         find "$PACKAGE_BEFORE" -maxdepth 1 -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$root/tmp/before" \;
     fi
-    cp /etc/resolv.conf "$root/etc/resolv.conf"
-    for name in proc dev; do
-        mount --rbind "/$name" "$root/$name"
-    done
-    chroot "$root" bash /tmp/try_packages.sh || status=1
-    for name in dev proc; do
-        umount -l "$root/$name"
-    done
-    mountpoint -q "$root/dev" || mountpoint -q "$root/proc" || rm -rf --one-file-system "$root"
+    enter_system "$root" bash /tmp/try_packages.sh || status=1
+    remove_system "$root"
     ((status == 0)) || die "package: the packages do not work in $suite (above)"
 }
