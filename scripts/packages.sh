@@ -56,6 +56,14 @@ site   python3          tool    python3                      required
 site   cmark-gfm        tool    cmark-gfm                    required
 site   mandoc           tool    mandoc                       required
 test   cmark-gfm        tool    cmark-gfm                    optional
+arm64  gcc-aarch64-linux-gnu  tool  aarch64-linux-gnu-gcc optional
+arm64  libc6-dev-arm64-cross  file  /usr/aarch64-linux-gnu/include/stdio.h  optional
+arm64  qemu-user-static tool    qemu-aarch64-static optional
+arm64  dpkg-dev         tool    dpkg-source optional
+arm64  patch            tool    patch optional
+musl   musl-tools       tool    musl-gcc optional
+musl   dpkg-dev         tool    dpkg-source optional
+musl   patch            tool    patch optional
 clang  clang            tool    clang                        optional
 clang  libclang-rt-dev  file    /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a  optional
 lint   clang-format     tool    clang-format                 optional

@@ -14,6 +14,8 @@ source scripts/lint.sh
 source scripts/progress.sh
 # shellcheck source=scripts/changed.sh
 source scripts/changed.sh
+# shellcheck source=scripts/ports.sh
+source scripts/ports.sh
 
 readonly RESULTS=build/test-results.tsv
 # The whole run, installation and builds included: a cap well above what two busy cores take. For each unit of patience
@@ -22,6 +24,7 @@ readonly BUDGET_EACH_S=1350
 readonly SKIP_LINES=5
 
 parts=() # what each part took, in the order of the run
+run_under=() # a command that the tests run under, for a system of their own (scripts/ports.sh)
 
 # part NAME BEGUN: that part of the run ends now.
 part()
@@ -62,7 +65,7 @@ run_ctest()
     shift 3
     rm -rf "$folder/observed"
     mkdir -m 700 "$folder/observed"
-    GYRE_OBSERVE__FOLDER="$PWD/$folder/observed" fixed_addresses timeout "$limit" ctest --test-dir "$folder" --output-junit junit.xml --output-on-failure \
+    GYRE_OBSERVE__FOLDER="$PWD/$folder/observed" fixed_addresses timeout "$limit" "${run_under[@]}" ctest --test-dir "$folder" --output-junit junit.xml --output-on-failure \
         --no-tests=error "$@" 2>&1 | follow_tests "$name" "$folder/tests.log" # fails as ctest does (pipefail)
 }
 
@@ -289,5 +292,17 @@ suite_all()
     set_up build test clang lint
     stage dev "everything, warnings are errors" -- -LE '^(long|more)$'
     check_stages
+    finish
+}
+
+# suite_ports [arm64|musl]
+suite_ports()
+{
+    local port ports=("$@")
+    (($#)) || ports=(arm64 musl)
+    set_up build test
+    for port in "${ports[@]}"; do
+        stage_port "$port"
+    done
     finish
 }

@@ -25,6 +25,7 @@ refuses "check: expected nothing, or all, found 'frob'" check frob
 refuses "all: expected nothing, found 'frob'" all frob
 refuses "there is no fuzz target 'frob': choose one of" fuzz frob
 refuses "fuzz: expected a number of seconds, found 'long'" fuzz json long
+refuses "ports: expected nothing, arm64 or musl, found 'frob'" ports frob
 refuses "site: expected nothing, or a folder, found 'a b'" site a b
 refuses "bundle: --arch names architectures" bundle --arch
 refuses "bundle: there is no option '--frob'" bundle --frob
