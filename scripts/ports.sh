@@ -7,6 +7,7 @@
 # system's own package archive. Everything lies in build/ports.
 
 readonly PORT_LIBRARIES=(jansson check)
+readonly PORTS_APT="$PWD/build/ports/apt"
 # what is run of the target `ported`, and of that, what starts further programs
 readonly PORT_TESTS='^(unit/(libc|layout|region|file_write|trace_context)$|conformance/cpu/(lifecycle|calls)/)'
 readonly PORT_STARTS_PROGRAMS='^conformance/'
