@@ -308,3 +308,15 @@ suite_ports()
     done
     finish
 }
+
+# suite_ports [arm64|musl]
+suite_ports()
+{
+    local port ports=("$@")
+    (($#)) || ports=(arm64 musl)
+    set_up build test
+    for port in "${ports[@]}"; do
+        stage_port "$port"
+    done
+    finish
+}

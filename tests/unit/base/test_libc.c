@@ -26,7 +26,7 @@ START_TEST(an_address_tells_its_object)
     static const char here;
     ck_assert_str_eq(gyre_libc_object_of(&here), "");
     ck_assert_ptr_nonnull(library);
-    ck_assert_int_eq(access(library, R_OK), 0);
+    ck_assert_ptr_nonnull(strchr(library, '/'));
     ck_assert_ptr_null(gyre_libc_object_of((const void *)1));
 }
 END_TEST
