@@ -18,6 +18,7 @@
 #include "cpu_ports.h"
 #include "cpu_seat.h"
 #include "cpu_trace.h"
+#include "cpu_turns.h"
 /* as cpu_worker.c: for queues of a kernel with ports that enter no pipeline */
 #define GYRE_TIMED  1
 #define GYRE_HEADED 1
