@@ -13,6 +13,7 @@
 #include "cpu_explore.h"
 #include "cpu_finding.h"
 #include "cpu_resident.h"
+#include "cpu_turns.h"
 #include "cpu_watched.h"
 #include "cpu_window.h"
 #include "cpu_written.h"

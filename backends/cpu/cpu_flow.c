@@ -10,6 +10,7 @@
 #include "cpu_ports.h"
 #include "cpu_times.h"
 #include "cpu_trace.h"
+#include "cpu_turns.h"
 #include "gyre/checksum.h"
 #include "gyre/kernel.h"
 

@@ -15,6 +15,7 @@
 
 #include "cpu_key_copy.h"
 #include "cpu_ready.h"
+#include "cpu_turns.h"
 #define GYRE_TIMED  1
 #define GYRE_HEADED 1
 #define GYRE_SEALED 1

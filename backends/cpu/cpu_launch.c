@@ -14,6 +14,7 @@
 #include "cpu_ports.h"
 #include "cpu_module.h"
 #include "cpu_resident.h"
+#include "cpu_turns.h"
 #include "cpu_window.h"
 #include "cpu_seat.h"
 #include "cpu_times.h"

@@ -19,6 +19,7 @@
 #include "cpu_seat.h"
 #include "cpu_jobs.h"
 #include "cpu_trace.h"
+#include "cpu_turns.h"
 /* as cpu_worker.c: for queues of a kernel with ports that enter no pipeline */
 #define GYRE_TIMED  1
 #define GYRE_HEADED 1

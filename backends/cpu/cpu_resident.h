@@ -8,10 +8,10 @@
 
 #include "cpu_backend.h"
 #include "cpu_lane.h"
+#include "cpu_in_turn.h"
 #include "cpu_link_view.h"
 #include "cpu_pool.h"
 #include "cpu_traced.h"
-#include "cpu_turns.h"
 #include "gyre/waiting.h"
 
 /** A worker's view of one entry of the queue table. */

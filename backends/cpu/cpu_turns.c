@@ -13,9 +13,9 @@
 #include <time.h>
 
 #include "cpu_finding.h"
-#include "cpu_keyed.h"
 #include "cpu_resident.h"
 #include "cpu_watched.h"
+#include "gyre/keyed_layout.h"
 #include "gyre/waiting.h"
 
 enum {
@@ -124,7 +124,7 @@ static uint64_t next_reminder(const struct cpu_turns *turns)
 {
     uint64_t next_ns = UINT64_MAX;
     for (const struct cpu_turn *turn = turns->list; turn; turn = turn->next) {
-        if (!turn->worker->reminds || cpu_keyed_has_ticks(turn->worker) || turn->due_ns == GYRE_KEYED_NO_DUE)
+        if (turn->due_ns == GYRE_KEYED_NO_DUE)
             continue;
         const uint64_t due_ns = turn->due_ns < 0 ? 0 : (uint64_t)turn->due_ns;
         next_ns = due_ns < next_ns ? due_ns : next_ns;
@@ -228,19 +228,9 @@ void cpu_turns_await(struct cpu_worker *worker)
     pthread_mutex_unlock(&turns->lock);
 }
 
-/* Finds out when the next one is due now, in this turn: a pause may come before the next one. */
-static void look_at_reminders(struct cpu_worker *worker)
-{
-    worker->context.next_due_ns = 0; /* else it may be too early: of a reminder that was put off */
-    cpu_keyed_remind(worker);
-    worker->turn.due_ns = worker->context.next_due_ns;
-}
-
 void cpu_turns_did(struct cpu_worker *worker, bool anything)
 {
     struct cpu_turns *const turns = worker->turn.turns;
-    if (anything && worker->reminds && GYRE_COMMAND_VERB(worker->command) == GYRE_VERB_RUN)
-        look_at_reminders(worker);
     pthread_mutex_lock(&turns->lock);
     worker->turn.vain = !anything;
     for (struct cpu_turn *turn = turns->list; anything && turn; turn = turn->next)

@@ -25,6 +25,7 @@
 #include "cpu_resident.h"
 #include "cpu_seat.h"
 #include "cpu_trace.h"
+#include "cpu_turns.h"
 #include "cpu_walk.h"
 /*
  * the runner of block kernels is compiled in this file: it times messages of queues that have stamps (times),
@@ -685,12 +686,26 @@ static bool use_turn(struct cpu_worker *worker)
     return handled != 0;
 }
 
+/* Finds out when the next reminder is due now, in this turn: a pause may come before the next one. */
+static void look_at_reminders(struct cpu_worker *worker)
+{
+    if (!worker->reminds || cpu_keyed_has_ticks(worker) ||
+        GYRE_COMMAND_VERB(worker->command) != GYRE_VERB_RUN)
+        return;
+    worker->context.next_due_ns = 0; /* else it may be too early: of a reminder that was put off */
+    cpu_keyed_remind(worker);
+    worker->turn.due_ns = worker->context.next_due_ns;
+}
+
 /* As run_worker, on a device where workers run one at a time. It never parks, and leaves errands to the core. */
 static enum cpu_task_end run_in_turns(struct cpu_worker *worker)
 {
     while (!is_last(worker->command)) {
         cpu_turns_await(worker);
-        cpu_turns_did(worker, use_turn(worker));
+        const bool did = use_turn(worker);
+        if (did)
+            look_at_reminders(worker);
+        cpu_turns_did(worker, did);
     }
     cpu_turns_leave(worker);
     cpu_seats_count_awake(worker->resident->device->seats, -1);
