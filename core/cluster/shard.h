@@ -113,18 +113,6 @@ static inline bool gyre_shard_is_stopping(const struct gyre_shard *shard)
 
 /** Handles requests until the shard is to be given back (OK) or cannot be kept. The kernel stands idle at the end if OK. */
 gyre_status gyre_shard_work(struct gyre_shard *shard);
-
-/* shard_replies.c */
-/** Adds a reply of the client to the block of replies; publishes what has no room beside it. `contents`: the reply, or NULL for a failure. */
-gyre_status gyre_shard_add_reply(struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE],
-                                 uint64_t number, const gyre_completion *completion,
-                                 const unsigned char *contents);
-/**
- * Publishes the replies that were added. LOST when the shard is not this member's any more, or is to be given back and the client's log takes
- * nothing: then nothing that they are the replies to counts as handled.
- */
-gyre_status gyre_shard_publish(struct gyre_shard *shard);
-
 /** Takes a checkpoint of the idle kernel, once all replies are published. */
 gyre_status gyre_shard_checkpoint(struct gyre_shard *shard);
 

@@ -2,6 +2,7 @@
 /* Takes a checkpoint of a shard whose kernel is idle (shard.h). */
 #include "core/base/error.h"
 #include "core/cluster/shard.h"
+#include "core/cluster/shard_replies.h"
 #include "core/kernel/keyed_table.h"
 
 enum { PURGE_EVERY = 64 }; /* blocks: a purge costs a server as much as many of them */

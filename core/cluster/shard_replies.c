@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/cluster/owned_place.h"
-#include "core/cluster/shard.h"
+#include "core/cluster/shard_replies.h"
 
 #define LONGEST_NAP_NS UINT64_C(20000000)
 

@@ -14,6 +14,7 @@
 #include "core/base/text.h"
 #include "core/cluster/owned_place.h"
 #include "core/cluster/shard.h"
+#include "core/cluster/shard_replies.h"
 
 #define IDLE_NS  UINT64_C(20000000)
 #define MERGE_NS UINT64_C(1000000)
