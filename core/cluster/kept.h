@@ -29,6 +29,7 @@ struct gyre_kept {
     uint64_t epoch, incarnation;
     char owner[GYRE_MEMBER_NAME_MAX];
     uint64_t last;        /* the number of the log's last block, as this owner knows */
+    uint64_t at;          /* of the last block that was read */
     uint64_t checkpoint;  /* the number of the last checkpoint; 0: there is none */
     uint64_t position;    /* of it */
     unsigned char *table; /* of it */
@@ -51,6 +52,11 @@ void gyre_kept_finish(struct gyre_kept *kept);
  * with a later epoch was here; INCOMPATIBLE when the log is damaged or of another table.
  */
 gyre_status gyre_kept_begin(struct gyre_kept *kept, uint64_t deadline_ns);
+/**
+ * Before gyre_kept_begin, as often as wanted: reads what is there while another member owns the shard, so that gyre_kept_begin reads the rest only.
+ * What comes of it is no more than an opinion until then.
+ */
+gyre_status gyre_kept_read_ahead(struct gyre_kept *kept);
 /** Reads the last checkpoint without a fence, of the log as it is now: for who looks from outside. As gyre_kept_begin. */
 gyre_status gyre_kept_read(struct gyre_kept *kept, uint64_t deadline_ns);
 /**

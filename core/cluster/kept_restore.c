@@ -231,31 +231,81 @@ gyre_status gyre_kept_take(struct gyre_kept *kept, uint64_t number, size_t size)
 static gyre_status read_states(struct gyre_kept *kept, uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
-    for (uint64_t at = 0; status == GYRE_OK && at < kept->last;) {
+    while (status == GYRE_OK && kept->at < kept->last) {
         size_t size;
         uint64_t number;
-        status = gyre_transport_read(kept->transport, kept->log, at, kept->block, GYRE_TRANSPORT_BLOCK_MAX,
-                                     &size, &number);
+        status = gyre_transport_read(kept->transport, kept->log, kept->at, kept->block,
+                                     GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
         if (status == GYRE_AGAIN) {
-            status = gyre_clock_ns() < deadline_ns
-                         ? gyre_transport_wait(kept->transport, kept->log, at, gyre_clock_ns() + LOOK_NS)
-                         : gyre_error_set(GYRE_TIMEOUT, "the cluster's log '%s' ended before block %llu",
-                                          kept->log, (unsigned long long)kept->last);
+            status =
+                gyre_clock_ns() < deadline_ns
+                    ? gyre_transport_wait(kept->transport, kept->log, kept->at, gyre_clock_ns() + LOOK_NS)
+                    : gyre_error_set(GYRE_TIMEOUT, "the cluster's log '%s' ended before block %llu",
+                                     kept->log, (unsigned long long)kept->last);
             status = status == GYRE_TIMEOUT && gyre_clock_ns() < deadline_ns ? GYRE_OK : status;
             continue;
         }
         if (status == GYRE_OK)
             status = gyre_kept_take(kept, number, size);
-        at = number;
+        kept->at = number;
     }
     return status;
+}
+
+static gyre_status read_present(struct gyre_kept *kept, uint64_t last)
+{
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && kept->at < last) {
+        size_t size;
+        uint64_t number;
+        status = gyre_transport_read(kept->transport, kept->log, kept->at, kept->block,
+                                     GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
+        if (status == GYRE_AGAIN) /* servers may show a block late */
+            return GYRE_OK;
+        if (status == GYRE_OK)
+            status = gyre_kept_take(kept, number, size);
+        kept->at = number;
+    }
+    return status;
+}
+
+static void forget(struct gyre_kept *kept)
+{
+    gyre_kept_drop(kept);
+    memset(kept->table, 0, kept->table_size);
+    kept->callers.count = 0;
+    kept->at = kept->checkpoint = kept->position = kept->seen_epoch = 0;
+}
+
+gyre_status gyre_kept_read_ahead(struct gyre_kept *kept)
+{
+    uint64_t last;
+    gyre_status status = gyre_transport_last(kept->transport, kept->log, &last);
+    kept->epoch = UINT64_MAX; /* no owner is later */
+    if (status == GYRE_OK)
+        status = read_present(kept, last);
+    if (status != GYRE_INCOMPATIBLE)
+        return status;
+    forget(kept); /* the owner purged what was not read yet */
+    return read_present(kept, last);
+}
+
+/* Whoever read ahead may have read on behind blocks that the owner purged: the whole log, as it is now, decides. */
+static gyre_status read_rest(struct gyre_kept *kept, uint64_t deadline_ns)
+{
+    const bool is_ahead = kept->at > 0;
+    gyre_status status = read_states(kept, deadline_ns);
+    if (status != GYRE_INCOMPATIBLE || !is_ahead)
+        return status;
+    forget(kept);
+    return read_states(kept, deadline_ns);
 }
 
 gyre_status gyre_kept_begin(struct gyre_kept *kept, uint64_t deadline_ns)
 {
     gyre_status status = append_fence(kept, deadline_ns);
     if (status == GYRE_OK)
-        status = read_states(kept, deadline_ns);
+        status = read_rest(kept, deadline_ns);
     gyre_kept_drop(kept);
     return status;
 }

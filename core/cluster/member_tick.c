@@ -276,12 +276,12 @@ static void give_shard(struct look *look, struct gyre_shard *shard, const char *
     if (gyre_shard_is_stopping(shard))
         return;
     if (gyre_shard_step_of(shard) == GYRE_SHARD_AWAITING && !shard->is_second)
-        gyre_shard_stop(shard); /* the order that it was awaited by is over */
+        gyre_shard_stop(shard, GYRE_SHARD_STOP); /* the order that it was awaited by is over */
     else if (by_order && look->given < GIVES_A_LOOK && !is_bound && is_awaited(look, shard, first)) {
-        gyre_shard_stop(shard);
+        gyre_shard_stop(shard, GYRE_SHARD_HAND_OVER);
         look->given++;
     } else if (!by_order && !look->gave && !is_held) {
-        gyre_shard_stop(shard);
+        gyre_shard_stop(shard, GYRE_SHARD_STOP);
         look->gave = true;
     }
 }
@@ -377,7 +377,7 @@ void gyre_member_end_shards(struct gyre_member *member)
     uint64_t beat_ns = 0;
     for (uint32_t i = 0; i < member->site.app.shards; i++)
         if (member->shards[i])
-            gyre_shard_stop(member->shards[i]);
+            gyre_shard_stop(member->shards[i], GYRE_SHARD_STOP);
     while (left) {
         left = false;
         if (member->revision && gyre_clock_ns() >= beat_ns) {

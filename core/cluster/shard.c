@@ -16,10 +16,10 @@
 
 enum {
     UNDER_WAY_MAX = 256,
-    AT_ONCE_MAX = 64,
     AT_ONCE_BYTES = 1 << 20,
     AWAIT_LEASES = 4,
-    AWAIT_NAP_NS = 3000000
+    AWAIT_NAP_NS = 3000000,
+    LOOKS_AHEAD = 8
 };
 
 static gyre_status take_place(struct gyre_shard *shard)
@@ -125,13 +125,46 @@ static gyre_status note_kept(struct gyre_shard *shard)
     return gyre_shard_write_place(shard);
 }
 
+/* Puts the table of the last checkpoint into the kernel, unless that has it. */
+static gyre_status load_table(struct gyre_shard *shard)
+{
+    if (shard->loaded == shard->kept.checkpoint)
+        return GYRE_OK;
+    const gyre_status status = gyre_keyed_table_write(shard->kernel, shard->kept.table, shard->table_size);
+    shard->loaded = status == GYRE_OK ? shard->kept.checkpoint : 0;
+    return status;
+}
+
+/*
+ * Awaiting: reads what the owner keeps, so that little is left to do when the shard comes. A failure says nothing yet: the shard is read as a
+ * whole once it is this member's.
+ */
+static void read_ahead(struct gyre_shard *shard)
+{
+    struct gyre_kept *kept = &shard->kept;
+    gyre_error_hold();
+    gyre_status status = kept->table
+                             ? GYRE_OK
+                             : gyre_kept_init(kept, shard->site->transport, shard->number, shard->table_size);
+    if (status == GYRE_OK)
+        status = gyre_kept_read_ahead(kept);
+    if (status == GYRE_OK && kept->checkpoint)
+        status = load_table(shard);
+    if (status != GYRE_OK) {
+        gyre_kept_drop(kept);
+        gyre_kept_finish(kept);
+        shard->loaded = 0;
+    }
+    gyre_error_let_go();
+}
+
 /* With a first checkpoint of a new table every owner has its secret, and so does the same with the same requests. */
 static gyre_status restore(struct gyre_shard *shard)
 {
     struct gyre_site *site = shard->site;
     struct gyre_kept *kept = &shard->kept;
     const uint64_t size = shard->table_size;
-    gyre_status status = gyre_kept_init(kept, site->transport, shard->number, size);
+    gyre_status status = kept->table ? GYRE_OK : gyre_kept_init(kept, site->transport, shard->number, size);
     kept->epoch = shard->place.epoch;
     kept->incarnation = shard->place.incarnation;
     memcpy(kept->owner, shard->place.owner, sizeof kept->owner);
@@ -141,9 +174,10 @@ static gyre_status restore(struct gyre_shard *shard)
         status = check_kept(shard);
     if (status == GYRE_OK)
         status = check_log(shard);
-    if (status == GYRE_OK)
-        status = kept->checkpoint ? gyre_keyed_table_write(shard->kernel, kept->table, size)
-                                  : gyre_shard_checkpoint(shard);
+    if (status == GYRE_OK && kept->checkpoint)
+        status = load_table(shard);
+    else if (status == GYRE_OK)
+        status = gyre_shard_checkpoint(shard);
     if (status == GYRE_OK)
         status = note_kept(shard);
     if (status == GYRE_OK)
@@ -153,11 +187,22 @@ static gyre_status restore(struct gyre_shard *shard)
     return status == GYRE_OK ? gyre_kernel_activate(shard->kernel, gyre_clock_ns() + site->reach_ns) : status;
 }
 
+/*
+ * Whether the next owner gets further by handling the requests since the last checkpoint again, as after a death: it has read that checkpoint, and
+ * another one would take longer than they took.
+ */
+static bool is_caught_up(const struct gyre_shard *shard)
+{
+    const bool is_handed_over = __atomic_load_n(&shard->stop, __ATOMIC_RELAXED) == GYRE_SHARD_HAND_OVER;
+    return shard->position == shard->kept.position ||
+           (is_handed_over && shard->busy_ns < shard->checkpoint_cost_ns);
+}
+
 /* The next owner goes on from the checkpoint in any case, so a failure here loses time alone. */
 static gyre_status give_back(struct gyre_shard *shard)
 {
     const uint64_t begin_ns = gyre_clock_ns();
-    gyre_status status = shard->position != shard->kept.position ? gyre_shard_checkpoint(shard) : GYRE_OK;
+    gyre_status status = is_caught_up(shard) ? GYRE_OK : gyre_shard_checkpoint(shard);
     if (status != GYRE_OK)
         return status;
     memset(shard->place.owner, 0, sizeof shard->place.owner);
@@ -230,9 +275,12 @@ static bool await_place(struct gyre_shard *shard)
 {
     const uint64_t until = gyre_clock_ns() + AWAIT_LEASES * shard->site->lease_ns;
     bool given = false, is_over = false;
-    while (!given && !is_over && gyre_clock_ns() < until && gyre_shard_has_lease(shard) &&
-           !gyre_shard_is_stopping(shard)) {
+    for (unsigned look = 1; !given && !is_over && gyre_clock_ns() < until && gyre_shard_has_lease(shard) &&
+                            !gyre_shard_is_stopping(shard);
+         look++) {
         struct gyre_shard_place now;
+        if (look % LOOKS_AHEAD == 0)
+            read_ahead(shard);
         const uint64_t look_ns = gyre_clock_ns();
         if (gyre_place_read(shard->site->transport, shard->number, &now) == GYRE_OK) {
             given = was_given(&shard->place, &now, &is_over);
@@ -255,6 +303,7 @@ static gyre_status take_in_order(struct gyre_shard *shard)
         status = prepare(shard);
         if (status != GYRE_OK)
             return status;
+        read_ahead(shard);
         offer(shard, GYRE_OFFER_READY);
         if (!await_place(shard)) {
             offer(shard, GYRE_OFFER_WITHDRAWN);
@@ -332,9 +381,9 @@ gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const stru
     return GYRE_OK;
 }
 
-void gyre_shard_stop(struct gyre_shard *shard)
+void gyre_shard_stop(struct gyre_shard *shard, enum gyre_shard_stop_way way)
 {
-    __atomic_store_n(&shard->stop, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&shard->stop, (uint32_t)way, __ATOMIC_RELAXED);
 }
 
 void gyre_shard_join(struct gyre_shard *shard)

@@ -34,11 +34,16 @@ enum gyre_shard_step {
     GYRE_SHARD_AWAITING = 4
 };
 
+enum gyre_shard_stop_way {
+    GYRE_SHARD_STOP = 1,
+    GYRE_SHARD_HAND_OVER = 2 /* to a member that has read the last checkpoint */
+};
+
 struct gyre_shard {
     struct gyre_site *site;
     uint32_t number;
     pthread_t thread;
-    uint32_t stop;      /* atomic: give the shard back */
+    uint32_t stop;      /* atomic, an enum gyre_shard_stop_way: give the shard back */
     uint32_t step;      /* atomic: an enum gyre_shard_step, written by the thread */
     gyre_status status; /* how it ended; read after the step is ENDED */
     char why[256];      /* and the sentence */
@@ -58,12 +63,16 @@ struct gyre_shard {
     bool tells_work;   /* the place does not say yet that the shard works, and how long a hand-over took */
     gyre_kernel *kernel;
     gyre_queue *queue;
-    char log[GYRE_CLUSTER_NAME_SIZE];                  /* in.SHARD */
-    uint64_t position;                                 /* the last block of it that was handled */
-    uint64_t since;                                    /* requests since the last checkpoint */
-    uint64_t unpurged;                                 /* blocks since the last purge */
-    uint64_t checkpoint_ns;                            /* when that was */
-    struct gyre_reading reading;                       /* of that log */
+    char log[GYRE_CLUSTER_NAME_SIZE]; /* in.SHARD */
+    uint64_t position;                /* the last block of it that was handled */
+    uint64_t since;                   /* requests since the last checkpoint */
+    uint64_t unpurged;                /* blocks since the last purge */
+    uint64_t checkpoint_ns;           /* when that was, */
+    uint64_t checkpoint_cost_ns;      /* and how long it took */
+    uint64_t busy_ns; /* how long the requests since then took, which the next owner would handle again, */
+    uint64_t publishing_ns;      /* without this, which has been spent on publishing replies */
+    uint64_t loaded;             /* awaiting: the number of the checkpoint that the kernel has; 0: none */
+    struct gyre_reading reading; /* of that log */
     unsigned char *requests, *replies, *table, *reply; /* a block each; the table's copy; `at_once` replies */
     unsigned char *chunk;                              /* `at_once` requests, one behind the other */
     size_t request_size, reply_size;
@@ -85,7 +94,7 @@ struct gyre_shard {
 gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const struct gyre_shard_place *place,
                              bool awaits, struct gyre_shard **out);
 /** Asks the shard to be given back. Does not wait. */
-void gyre_shard_stop(struct gyre_shard *shard);
+void gyre_shard_stop(struct gyre_shard *shard, enum gyre_shard_stop_way way);
 /** Waits until the thread has ended, and frees the shard. */
 void gyre_shard_join(struct gyre_shard *shard);
 static inline enum gyre_shard_step gyre_shard_step_of(struct gyre_shard *shard)
@@ -104,18 +113,6 @@ static inline bool gyre_shard_is_stopping(const struct gyre_shard *shard)
 
 /** Handles requests until the shard is to be given back (OK) or cannot be kept. The kernel stands idle at the end if OK. */
 gyre_status gyre_shard_work(struct gyre_shard *shard);
-
-/* shard_replies.c */
-/** Adds a reply of the client to the block of replies; publishes what has no room beside it. `contents`: the reply, or NULL for a failure. */
-gyre_status gyre_shard_add_reply(struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE],
-                                 uint64_t number, const gyre_completion *completion,
-                                 const unsigned char *contents);
-/**
- * Publishes the replies that were added. LOST when the shard is not this member's any more, or is to be given back and the client's log takes
- * nothing: then nothing that they are the replies to counts as handled.
- */
-gyre_status gyre_shard_publish(struct gyre_shard *shard);
-
 /** Takes a checkpoint of the idle kernel, once all replies are published. */
 gyre_status gyre_shard_checkpoint(struct gyre_shard *shard);
 

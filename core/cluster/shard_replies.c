@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/cluster/owned_place.h"
-#include "core/cluster/shard.h"
+#include "core/cluster/shard_replies.h"
 
 #define LONGEST_NAP_NS UINT64_C(20000000)
 enum { REPLY_TRIES = 3 };
@@ -110,7 +110,9 @@ gyre_status gyre_shard_publish(struct gyre_shard *shard)
                                         .bytes = shard->replies,
                                         .byte_count = shard->replies_at,
                                         .expected = GYRE_TRANSPORT_ANY};
+    const uint64_t begin_ns = gyre_clock_ns();
     const gyre_status status = append_replies(shard, shard->replies_of, &block);
+    shard->publishing_ns += gyre_clock_ns() - begin_ns;
     begin_replies(shard);
     return status;
 }

@@ -14,6 +14,7 @@
 #include "core/base/text.h"
 #include "core/cluster/owned_place.h"
 #include "core/cluster/shard.h"
+#include "core/cluster/shard_replies.h"
 
 #define IDLE_NS  UINT64_C(20000000)
 #define MERGE_NS UINT64_C(1000000)
@@ -305,8 +306,12 @@ static gyre_status work_once(struct gyre_shard *shard)
                                                  shard->position, shard->requests, &size, &number);
     if (!gyre_shard_has_lease(shard))
         return gyre_shard_lost_lease(shard);
-    if (status == GYRE_OK)
-        return handle_block(shard, size, number);
+    if (status == GYRE_OK) {
+        const uint64_t begin_ns = gyre_clock_ns(), before_ns = shard->publishing_ns;
+        const gyre_status handled = handle_block(shard, size, number);
+        shard->busy_ns += gyre_clock_ns() - begin_ns - (shard->publishing_ns - before_ns);
+        return handled;
+    }
     return may_pass(status) ? idle(shard) : status;
 }
 

@@ -93,8 +93,8 @@ static uint64_t number_behind(const char *text, const char *word)
 }
 
 /* Copied, because a message does not end with a NUL. */
-static gyre_status judge(const gyre_transport_link *link, const gyre_transport_entry *entry,
-                         natsMsg *message, uint64_t *number)
+static gyre_status judge(const gyre_transport_link *link, const gyre_transport_entry *entry, natsMsg *message,
+                         uint64_t *number)
 {
     char text[512];
     const int given = natsMsg_GetDataLength(message);

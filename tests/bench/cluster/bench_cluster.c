@@ -3,7 +3,7 @@
  * Requests through a cluster, every reply checked, beside the same blocks through the bare transport, in turns: client -> log -> member ->
  * handler -> log -> client. For ./dev bench cluster; docs/cluster.md has figures of one run.
  *
- * usage: bench_cluster file|nats [--seconds S] [--shards N,N...] [--batch N,N...] [--ops] [--kills N] [--moves N] [--keys N]
+ * usage: bench_cluster file|nats [--seconds S] [--shards N,N...] [--batch N,N...] [--ops] [--kills N] [--moves N] [--keys N] [--used N]
  *
  * S: for each row, its floor included. --kills, --moves: instead of rows, the pauses when members are killed, and when a shard with N keys moves. --ops: the floor is the transport's own append and read. `nats` needs a server at CLUSTER_URL.
  */
@@ -25,7 +25,7 @@ struct options {
     size_t shard_count, batch_count;
     bool ops;
     int kills, moves;
-    uint32_t keys;
+    uint32_t keys, used; /* --moves: the accounts of the shard, and those that requests go to */
 };
 
 /* ---- the floor ---- */
@@ -274,7 +274,7 @@ static size_t parse_list(const char *text, int least, int most, int list[LIST_MA
 static int fail_usage(void)
 {
     fputs(
-        "usage: bench_cluster file|nats [--seconds S] [--shards N,N...] [--batch N,N...] [--ops] [--kills N] [--moves N] [--keys N]\n",
+        "usage: bench_cluster file|nats [--seconds S] [--shards N,N...] [--batch N,N...] [--ops] [--kills N] [--moves N] [--keys N] [--used N]\n",
         stderr);
     return 2;
 }
@@ -303,6 +303,8 @@ static bool parse(int argc, char **argv, struct options *options)
             options->moves = (int)strtol(value, NULL, 10);
         else if (strcmp(argv[i], "--keys") == 0)
             options->keys = (uint32_t)strtoul(value, NULL, 10);
+        else if (strcmp(argv[i], "--used") == 0)
+            options->used = (uint32_t)strtoul(value, NULL, 10);
         else
             return false;
         i++;
@@ -328,7 +330,8 @@ int main(int argc, char **argv)
         if (options.kills)
             bench_kills(options.kills);
         if (options.moves)
-            bench_moves(options.moves, options.keys);
+            bench_moves(options.moves, options.keys,
+                        options.used && options.used < options.keys ? options.used : options.keys);
     } else
         run_rates(what, &options);
     bench_place_end();

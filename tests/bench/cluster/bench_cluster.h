@@ -80,6 +80,8 @@ void bench_load_calls(struct bench_load *load, uint64_t duration_ns, struct benc
 size_t bench_load_block(uint32_t batch);
 /** A request for every account. */
 void bench_load_fill(struct bench_load *load);
+/** From now on the requests of a shard go to so many of its accounts. */
+void bench_load_use(struct bench_load *load, uint32_t keys);
 /**
  * 16 requests to the first shard, or to each of up to 8, again and again until `stop` says so: the longest time between sending them and
  * their last reply, in ns.
@@ -92,7 +94,7 @@ int bench_member(const char *app, int shards, const char *name, const char *keys
 
 /** Kills one of two members, so often, and starts another one: how long requests wait. */
 void bench_kills(int count);
-/** Moves a shard with so many keys from one member to the other, so often. */
-void bench_moves(int count, uint32_t keys);
+/** Moves a shard with so many keys from one member to the other, so often, while requests go to `used` of them. */
+void bench_moves(int count, uint32_t keys, uint32_t used);
 
 #endif

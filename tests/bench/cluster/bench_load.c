@@ -17,7 +17,7 @@ enum { BATCH_MAX = 2048, BLOCKS_A_CALL = 8, PLACES = 1 << 18 };
 struct bench_load {
     gyre_runtime *runtime;
     gyre_cluster *cluster;
-    uint32_t shards, next_shard, keys_each;
+    uint32_t shards, next_shard, keys_each, keys_used;
     uint64_t *keys; /* `keys_each` of each shard */
     count_state *models;
     count_state expected[PLACES]; /* by the number of the request */
@@ -110,7 +110,7 @@ struct bench_load *bench_load_open(const char *app, int shards, uint32_t keys_ea
     struct bench_load *load = calloc(1, sizeof *load);
     bench_require(load != NULL, "out of memory");
     load->shards = (uint32_t)shards;
-    load->keys_each = keys_each;
+    load->keys_each = load->keys_used = keys_each;
     load->keys = calloc((size_t)load->shards * keys_each, sizeof *load->keys);
     load->models = calloc((size_t)load->shards * keys_each, sizeof *load->models);
     bench_require(load->keys && load->models, "out of memory");
@@ -143,7 +143,7 @@ size_t bench_load_block(uint32_t batch)
 static count_request next_request(struct bench_load *load, uint32_t shard, uint64_t key)
 {
     const uint64_t number = load->sent++, place = number % PLACES;
-    const size_t at = (size_t)shard * load->keys_each + key % load->keys_each;
+    const size_t at = (size_t)shard * load->keys_each + key % load->keys_used;
     const count_request request = {load->keys[at], number % 1000003};
     count_state *model = &load->models[at];
     model->count++;
@@ -255,6 +255,11 @@ void bench_load_fill(struct bench_load *load)
             while (load->received < load->sent)
                 receive_one(load);
         }
+}
+
+void bench_load_use(struct bench_load *load, uint32_t keys)
+{
+    load->keys_used = keys;
 }
 
 double bench_load_pause(struct bench_load *load, bool all, bool (*stop)(void *context), void *context)

@@ -139,7 +139,7 @@ static bool is_moved(void *context)
     return read_place(0, &move->place) && strcmp(move->place.owner, move->to) == 0;
 }
 
-void bench_moves(int count, uint32_t keys)
+void bench_moves(int count, uint32_t keys, uint32_t used)
 {
     static double waits[COUNT_MAX], pauses[COUNT_MAX];
     static const char *const names[] = {"first", "second"};
@@ -152,6 +152,7 @@ void bench_moves(int count, uint32_t keys)
     open_look("moves", 1);
     struct bench_load *load = bench_load_open("moves", 1, keys);
     bench_load_fill(load);
+    bench_load_use(load, used);
     for (int i = 0; i < count; i++) {
         struct move move = {.to = "first"};
         if (is_moved(&move))
@@ -165,8 +166,8 @@ void bench_moves(int count, uint32_t keys)
     bench_end(members[0], true);
     bench_end(members[1], true);
     printf(
-        "%d moves of a shard with %u keys, 16 requests after the other: longest wait of a request p50 %.0f ms, longest %.0f ms; "
+        "%d moves of a shard with %u keys, 16 requests after the other to %u of them: longest wait of a request p50 %.0f ms, longest %.0f ms; "
         "told by the members p50 %.0f ms, longest %.0f ms\n",
-        count, keys, quantile(waits, count, 0.5), quantile(waits, count, 1), quantile(pauses, count, 0.5),
-        quantile(pauses, count, 1));
+        count, keys, used, quantile(waits, count, 0.5), quantile(waits, count, 1),
+        quantile(pauses, count, 0.5), quantile(pauses, count, 1));
 }
