@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * See verify.h. The order of reading makes it right beside members that work: requests before states, so that whatever was purged of the
- * requests meanwhile is in the checkpoint that is read afterwards; the place last, since an owner writes it before its fence.
+ * requests meanwhile is in the checkpoint that is read afterwards; the place last, since an owner writes it before its fence. But that a
+ * checkpoint is kept, the place says afterwards: so what it said before the states were read counts for that.
  */
 #include "core/cluster/verify.h"
 
@@ -33,6 +34,7 @@ struct verifying {
     size_t run_count, run_room;
     unsigned char *block; /* room for one */
     uint64_t seen_epoch;  /* the highest one in the log of states */
+    bool was_kept;        /* its place said so before the states were read */
 };
 
 static void tell(const struct verifying *verifying, const char *format, ...)
@@ -140,6 +142,18 @@ static void follow_requests(struct verifying *verifying)
 
 /* ---- states ---- */
 
+/* A place that cannot be read is told by check_place. */
+static gyre_status note_was_kept(struct verifying *verifying)
+{
+    struct gyre_shard_place place;
+    const gyre_status status = gyre_place_read(verifying->transport, verifying->out->shard, &place);
+    verifying->was_kept = status == GYRE_OK && place.is_kept;
+    if (status != GYRE_INCOMPATIBLE && status != GYRE_NOT_FOUND)
+        return status;
+    gyre_error_clear();
+    return GYRE_OK;
+}
+
 /* The number of the first block that is there; 0: none is, or it cannot be told. */
 static uint64_t first_of(const struct verifying *verifying, const char *log)
 {
@@ -190,9 +204,7 @@ static gyre_status check_place(struct verifying *verifying)
     if (status == GYRE_OK && out->place.epoch < verifying->seen_epoch)
         tell(verifying, "its place says epoch %" PRIu64 ", and the log 'state.%u' has one of epoch %" PRIu64,
              out->place.epoch, out->shard, verifying->seen_epoch);
-    if (status == GYRE_OK && out->place.is_kept && !out->checkpoint && !out->problems)
-        status = read_states(verifying); /* an owner took the first one meanwhile */
-    if (status == GYRE_OK && out->place.is_kept && !out->checkpoint)
+    if (status == GYRE_OK && verifying->was_kept && !out->checkpoint)
         tell(verifying, "its place says that a checkpoint was kept, and the log 'state.%u' has none",
              out->shard);
     if (status == GYRE_OK)
@@ -351,6 +363,8 @@ static gyre_status verify(struct verifying *verifying)
     if (status == GYRE_OK)
         status =
             read_log(verifying, gyre_cluster_shard_name(log, "in", verifying->out->shard), note_requests);
+    if (status == GYRE_OK)
+        status = note_was_kept(verifying);
     if (status == GYRE_OK)
         status = read_states(verifying);
     if (status == GYRE_OK)

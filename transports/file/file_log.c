@@ -23,13 +23,12 @@ static gyre_status open_log(gyre_transport_link *link, const char *name, file_lo
     file_log *log = calloc(1, sizeof *log);
     if (!log)
         return link->host->error(GYRE_EXHAUSTED, "no memory for the cluster's log '%s'", name);
-    *log = (file_log){.link = link, .lock = -1, .end.file = -1, .reader.file = -1};
+    *log = (file_log){.link = link, .lock.file = -1, .end.file = -1, .reader.file = -1};
     strcpy(log->name, name);
     pthread_mutex_init(&log->mutex, NULL);
     log->folder = file_open_folder(link, link->logs, name);
-    if (log->folder >= 0)
-        log->lock = file_open_made(link, log->folder, "lock");
-    if (log->lock < 0) {
+    if (log->folder < 0 || file_lock_open(link, &log->lock, log->folder, "lock") != GYRE_OK) {
+        file_lock_close(&log->lock);
         if (log->folder >= 0)
             close(log->folder);
         free(log);
@@ -69,7 +68,7 @@ void file_logs_close(gyre_transport_link *link)
         file_place_close(&log->end);
         file_place_close(&log->reader);
         close(log->folder);
-        close(log->lock);
+        file_lock_close(&log->lock);
         pthread_mutex_destroy(&log->mutex);
         free(log);
     }
@@ -130,14 +129,22 @@ static gyre_status cut_torn(file_log *log)
     return GYRE_OK;
 }
 
+/* Opens the last segment, which is not sealed unless whoever sealed it died. Under the lock. */
+static gyre_status open_end(file_log *log)
+{
+    gyre_status status = file_place_open(log, &log->end, UINT64_MAX);
+    if (status == GYRE_OK && log->end.file >= 0 && file_place_is_stale(&log->end))
+        status = file_segment_renew(log);
+    return status == GYRE_OK && log->end.file < 0 ? file_place_open(log, &log->end, UINT64_MAX) : status;
+}
+
 /* Moves log->end behind the last block. Under the lock. */
 static gyre_status find_end(file_log *log)
 {
-    struct stat about;
     bool moved = true;
     gyre_status status = GYRE_OK;
-    if (log->end.file < 0 || fstat(log->end.file, &about) != 0 || about.st_nlink == 0)
-        status = file_place_open(log, &log->end, UINT64_MAX);
+    if (log->end.file < 0 || file_place_is_stale(&log->end))
+        status = open_end(log);
     while (status == GYRE_OK && moved) {
         file_block_head head;
         enum file_finding found = FILE_FOUND;
@@ -208,7 +215,25 @@ static gyre_status next_segment(file_log *log, uint64_t next)
 {
     if (log->link->sync && log->end.file >= 0 && fdatasync(log->end.file) != 0)
         return file_failed(log->link, "bring to the disk the log", log->name);
-    return file_place_make(log, &log->end, next);
+    const gyre_status status = file_place_make(log, &log->end, next);
+    return status == GYRE_OK && file_lock_is_lost(&log->lock) ? file_lock_lost(log->link, log->name) : status;
+}
+
+/* Bytes that were written after another process took the lock over count for nothing; those before do. */
+static gyre_status check_counts(const file_log *log)
+{
+    if (!file_place_is_stale(&log->end))
+        return GYRE_OK;
+    return log->link->host->error(
+        GYRE_TIMEOUT,
+        "the cluster's folder '%s': this process stood still while it held the lock of '%s', and another one took it "
+        "over: it is not known whether the block is kept",
+        log->link->path, log->name);
+}
+
+static void unlock_log(file_log *log)
+{
+    file_lock_release(&log->mutex, &log->lock);
 }
 
 /* Under the lock. */
@@ -229,6 +254,20 @@ static gyre_status append_locked(file_log *log, const gyre_transport_block *bloc
     if (status == GYRE_OK)
         status = write_block(log, block);
     *number = next;
+    return status == GYRE_OK ? check_counts(log) : status;
+}
+
+/* Takes the log's mutex and lock; both or none. */
+static gyre_status lock_log(file_log *log)
+{
+    gyre_status status = file_lock_take(log->link, &log->mutex, &log->lock, log->name);
+    if (status != GYRE_OK || log->lock.is_mended)
+        return status;
+    status = file_segment_renew(log);
+    if (status == GYRE_OK)
+        status = file_lock_mended(log->link, &log->lock, log->name);
+    if (status != GYRE_OK)
+        unlock_log(log);
     return status;
 }
 
@@ -243,10 +282,10 @@ gyre_status file_append(gyre_transport_link *link, const char *name, const gyre_
     if (block->byte_count > GYRE_TRANSPORT_BLOCK_MAX)
         return link->host->error(GYRE_INVALID, "a block has at most %u bytes, found %zu",
                                  GYRE_TRANSPORT_BLOCK_MAX, block->byte_count);
-    status = file_lock(link, &log->mutex, log->lock, name);
+    status = lock_log(log);
     if (status == GYRE_OK) {
         status = append_locked(log, block, number);
-        file_unlock(&log->mutex, log->lock);
+        unlock_log(log);
     }
     if (status == GYRE_OK)
         ring_bell(link, name);
@@ -260,11 +299,11 @@ gyre_status file_last(gyre_transport_link *link, const char *name, uint64_t *num
     *number = 0;
     if (status != GYRE_OK)
         return status;
-    status = file_lock(link, &log->mutex, log->lock, name);
+    status = lock_log(log);
     if (status == GYRE_OK) {
         status = find_end(log);
         *number = status == GYRE_OK && log->end.file >= 0 ? log->end.next - 1 : 0;
-        file_unlock(&log->mutex, log->lock);
+        unlock_log(log);
     }
     return status;
 }
@@ -275,10 +314,10 @@ gyre_status file_purge(gyre_transport_link *link, const char *name, uint64_t bel
     gyre_status status = find_log(link, name, &log);
     if (status != GYRE_OK)
         return status;
-    status = file_lock(link, &log->mutex, log->lock, name);
+    status = lock_log(log);
     if (status == GYRE_OK) {
         status = file_segments_remove(log, below);
-        file_unlock(&log->mutex, log->lock);
+        unlock_log(log);
     }
     return status;
 }
@@ -304,11 +343,10 @@ static gyre_status find_block(file_log *log, uint64_t after, file_block_head *he
     return status;
 }
 
-/* The segment of the reader was purged: its successors are elsewhere. */
+/* The segment of the reader was purged or sealed: what follows is elsewhere. */
 static bool is_stranded(const file_log *log)
 {
-    struct stat about;
-    return log->reader.file >= 0 && (fstat(log->reader.file, &about) != 0 || about.st_nlink == 0);
+    return log->reader.file >= 0 && file_place_is_stale(&log->reader);
 }
 
 static gyre_status find_again(file_log *log, uint64_t after, file_block_head *head, enum file_finding *found)
@@ -358,16 +396,17 @@ static gyre_status read_block(file_log *log, uint64_t after, void *bytes, size_t
     return status;
 }
 
-/* An append may have cut off and overwritten a part: with nobody appending it is told. */
+/* An append may have cut off and overwritten a part, or copies the segment: with nobody appending it is told. */
 static gyre_status read_with_lock(file_log *log, uint64_t after, void *bytes, size_t room, size_t *byte_count,
                                   uint64_t *number)
 {
-    gyre_status status = file_lock(log->link, &log->mutex, log->lock, log->name);
+    gyre_status status = lock_log(log);
     if (status != GYRE_OK)
         return status;
+    status = find_end(log); /* renews a segment whose sealer died; what is wrong is told by the read */
     file_place_close(&log->reader);
     status = read_block(log, after, bytes, room, byte_count, number);
-    file_unlock(&log->mutex, log->lock);
+    unlock_log(log);
     return status;
 }
 
@@ -382,15 +421,19 @@ gyre_status file_read(gyre_transport_link *link, const char *name, uint64_t afte
         return status;
     pthread_mutex_lock(&log->mutex);
     status = read_block(log, after, bytes, room, byte_count, number);
+    const bool needs_lock = status == GYRE_INCOMPATIBLE || (status == GYRE_AGAIN && is_stranded(log));
     pthread_mutex_unlock(&log->mutex);
-    return status == GYRE_INCOMPATIBLE ? read_with_lock(log, after, bytes, room, byte_count, number) : status;
+    return needs_lock ? read_with_lock(log, after, bytes, room, byte_count, number) : status;
 }
 
+/* Also a segment that is sealed is a finding: `read` goes on from there. */
 static gyre_status look_behind(file_log *log, uint64_t after, enum file_finding *found)
 {
     file_block_head head;
     pthread_mutex_lock(&log->mutex);
     const gyre_status status = find_again(log, after, &head, found);
+    if (status == GYRE_OK && is_stranded(log))
+        *found = FILE_FOUND;
     pthread_mutex_unlock(&log->mutex);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records of the file transport: each is a file that is replaced as a whole. Locks, outermost first: link->record_mutex, the file
- * records.lock; both for writers alone.
+ * records.lock; both for writers alone. No record's name begins with a dot, as that of a file that is being written does.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -12,9 +12,6 @@
 #include <unistd.h>
 
 #include "file_transport.h"
-
-/* Files of this name are being written; no record's name begins with a dot. */
-static const char being_written[] = ".new";
 
 static gyre_status damaged(const gyre_transport_link *link, const char *name)
 {
@@ -60,28 +57,43 @@ gyre_status file_record_get(gyre_transport_link *link, const char *name, void *b
     return status;
 }
 
+/* A write that was kept, or may be. */
+static gyre_status settle_folder(const gyre_transport_link *link, const char *name)
+{
+    if (!link->sync || fsync(link->records) == 0)
+        return GYRE_OK;
+    return link->host->error(
+        GYRE_TIMEOUT,
+        "the cluster's folder '%s': cannot bring the record '%s' to the disk: %s: it is not known whether "
+        "it is kept",
+        link->path, name, strerror(errno));
+}
+
+/* Under the lock. A holder who lost it either sees that here, or finds its file removed. */
 static gyre_status write_record(const gyre_transport_link *link, const char *name, const void *bytes,
                                 size_t byte_count, uint64_t revision)
 {
     file_record_head head = {.magic = FILE_RECORD_MAGIC, .size = (uint32_t)byte_count, .revision = revision};
+    char fresh[FILE_NEW_NAME_SIZE];
+    file_new_name(fresh, link->record_lock.generation);
     const int file =
-        openat(link->records, being_written, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+        openat(link->records, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0)
         return file_failed(link, "write the record", name);
     head.seal = file_seal(&head, offsetof(file_record_head, seal), bytes, byte_count);
-    const bool wrote = file_write_all(file, &head, sizeof head, 0) &&
+    const bool is_lost = file_lock_is_lost(&link->record_lock);
+    const bool wrote = !is_lost && file_write_all(file, &head, sizeof head, 0) &&
                        file_write_all(file, bytes, byte_count, sizeof head) &&
                        (!link->sync || fdatasync(file) == 0) &&
-                       renameat(link->records, being_written, link->records, name) == 0;
-    gyre_status status = wrote ? GYRE_OK : file_failed(link, "write the record", name);
-    if (wrote && link->sync && fsync(link->records) != 0)
-        status = link->host->error(
-            GYRE_TIMEOUT,
-            "the cluster's folder '%s': cannot bring the record '%s' to the disk: %s: it is not known whether "
-            "it is kept",
-            link->path, name, strerror(errno));
+                       renameat(link->records, fresh, link->records, name) == 0;
+    const int error = errno;
     close(file);
-    return status;
+    if (wrote)
+        return settle_folder(link, name);
+    if (file_lock_is_lost(&link->record_lock))
+        return file_lock_lost(link, name);
+    errno = error;
+    return file_failed(link, "write the record", name);
 }
 
 /* What follows the revision of a record that cannot be read: later than all that were counted. */
@@ -111,6 +123,16 @@ static gyre_status put_locked(gyre_transport_link *link, const char *name, const
     return write_record(link, name, bytes, byte_count, found + 1);
 }
 
+/* Under the lock. An earlier holder renames no file any more. */
+static gyre_status mend_records(gyre_transport_link *link)
+{
+    file_lock *lock = &link->record_lock;
+    if (lock->is_mended)
+        return GYRE_OK;
+    const gyre_status status = file_new_remove(link, link->records, lock->generation);
+    return status == GYRE_OK ? file_lock_mended(link, lock, "records") : status;
+}
+
 gyre_status file_record_put(gyre_transport_link *link, const char *name, const void *bytes, size_t byte_count,
                             uint64_t expected, uint64_t *revision)
 {
@@ -118,11 +140,13 @@ gyre_status file_record_put(gyre_transport_link *link, const char *name, const v
     if (byte_count > GYRE_TRANSPORT_RECORD_MAX)
         return link->host->error(GYRE_INVALID, "a record has at most %u bytes, found %zu",
                                  GYRE_TRANSPORT_RECORD_MAX, byte_count);
-    gyre_status status = file_lock(link, &link->record_mutex, link->record_lock, "records");
-    if (status == GYRE_OK) {
+    gyre_status status = file_lock_take(link, &link->record_mutex, &link->record_lock, "records");
+    if (status != GYRE_OK)
+        return status;
+    status = mend_records(link);
+    if (status == GYRE_OK)
         status = put_locked(link, name, bytes, byte_count, expected, revision);
-        file_unlock(&link->record_mutex, link->record_lock);
-    }
+    file_lock_release(&link->record_mutex, &link->record_lock);
     return status;
 }
 

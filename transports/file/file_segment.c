@@ -64,15 +64,19 @@ static bool is_zero_from(int file, uint64_t offset)
     return got == 0;
 }
 
-gyre_status file_head_read(const file_log *log, const file_place *place, file_block_head *head,
-                           enum file_finding *found)
+/* A segment is sealed by a bit of its mode, which everybody sees together with its size. */
+static bool is_sealed(const struct stat *about)
 {
-    struct stat about;
+    return (about->st_mode & S_IXUSR) != 0;
+}
+
+/* The state of the file is taken after its bytes: bytes that were written after it was sealed are seen in a sealed file. */
+static gyre_status read_head(const file_log *log, const file_place *place, file_block_head *head,
+                             struct stat *about, enum file_finding *found)
+{
     *found = FILE_NOTHING;
-    if (place->file < 0)
-        return GYRE_OK;
     const ssize_t got = pread(place->file, head, sizeof *head, (off_t)place->offset);
-    if (got < 0 || fstat(place->file, &about) != 0)
+    if (got < 0 || fstat(place->file, about) != 0)
         return file_failed(log->link, "read the log", log->name);
     if ((size_t)got < sizeof *head)
         return GYRE_OK;
@@ -81,8 +85,22 @@ gyre_status file_head_read(const file_log *log, const file_place *place, file_bl
         return !head->magic && is_zero_from(place->file, place->offset)
                    ? GYRE_OK
                    : damaged(log, place, "the head of a block with a checksum that fits");
-    if ((uint64_t)about.st_size >= place->offset + file_block_whole(head))
+    if ((uint64_t)about->st_size >= place->offset + file_block_whole(head))
         *found = FILE_FOUND;
+    return GYRE_OK;
+}
+
+gyre_status file_head_read(const file_log *log, const file_place *place, file_block_head *head,
+                           enum file_finding *found)
+{
+    struct stat about = {0};
+    *found = FILE_NOTHING;
+    if (place->file < 0)
+        return GYRE_OK;
+    const gyre_status status = read_head(log, place, head, &about, found);
+    if (status == GYRE_UNAVAILABLE || status == GYRE_EXHAUSTED || !is_sealed(&about))
+        return status;
+    *found = FILE_NOTHING; /* nor is anything damaged there */
     return GYRE_OK;
 }
 
@@ -170,11 +188,10 @@ static gyre_status open_segment(const file_log *log, file_place *place, uint64_t
     return status;
 }
 
-/* The file of the place was removed. */
-static bool is_purged(const file_place *place)
+bool file_place_is_stale(const file_place *place)
 {
     struct stat about;
-    return fstat(place->file, &about) != 0 || about.st_nlink == 0;
+    return fstat(place->file, &about) != 0 || about.st_nlink == 0 || is_sealed(&about);
 }
 
 gyre_status file_place_go_on(const file_log *log, file_place *place, bool *moved)
@@ -184,8 +201,9 @@ gyre_status file_place_go_on(const file_log *log, file_place *place, bool *moved
     if (!is_full && !place->is_whole)
         return GYRE_OK;
     if (!is_full)
-        return is_purged(place) ? GYRE_OK
-                                : damaged(log, place, "another block, because later ones are there");
+        return file_place_is_stale(place)
+                   ? GYRE_OK
+                   : damaged(log, place, "another block, because later ones are there");
     gyre_status status = open_segment(log, place, place->next, 0);
     if (status == GYRE_NOT_FOUND) { /* a purge may have removed what lies between */
         struct search search = {.number = place->next};
@@ -221,6 +239,68 @@ gyre_status file_place_open(const file_log *log, file_place *place, uint64_t num
                                         log->name)
                : status;
 }
+
+/* ---- after a lock was taken over ---- */
+
+/* Copies the whole blocks, as far as the place came. */
+static bool copy_blocks(int from, int to, uint64_t size)
+{
+    static const size_t part = 65536;
+    unsigned char *bytes = malloc(part);
+    bool copied = bytes != NULL;
+    for (uint64_t at = 0; copied && at < size;) {
+        const size_t wanted = size - at < part ? (size_t)(size - at) : part;
+        const ssize_t got = pread(from, bytes, wanted, (off_t)at);
+        copied = got > 0 && file_write_all(to, bytes, (size_t)got, at);
+        at += copied ? (uint64_t)got : 0;
+    }
+    free(bytes);
+    return copied;
+}
+
+/* A holder who lost the lock either sees that here, or finds its copy removed. */
+static gyre_status put_copy(const file_log *log, const file_place *place)
+{
+    const gyre_transport_link *link = log->link;
+    char fresh[FILE_NEW_NAME_SIZE], name[SEGMENT_NAME_SIZE];
+    file_new_name(fresh, log->lock.generation);
+    name_segment(name, place->base);
+    const int copy = openat(log->folder, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const bool is_put =
+        copy >= 0 && !file_lock_is_lost(&log->lock) && copy_blocks(place->file, copy, place->offset) &&
+        (!link->sync || fdatasync(copy) == 0) && renameat(log->folder, fresh, log->folder, name) == 0 &&
+        (!link->sync || fsync(log->folder) == 0);
+    const gyre_status status = is_put ? GYRE_OK
+                               : file_lock_is_lost(&log->lock)
+                                   ? file_lock_lost(link, log->name)
+                                   : file_failed(link, "copy a segment of the log", log->name);
+    if (copy >= 0)
+        close(copy);
+    return status;
+}
+
+gyre_status file_segment_renew(file_log *log)
+{
+    struct stat about;
+    file_block_head head;
+    enum file_finding found = FILE_FOUND;
+    file_place *end = &log->end;
+    gyre_status status = file_new_remove(log->link, log->folder, log->lock.generation);
+    if (status == GYRE_OK)
+        status = file_place_open(log, end, UINT64_MAX);
+    if (status != GYRE_OK || end->file < 0)
+        return status;
+    if (fstat(end->file, &about) != 0 || fchmod(end->file, (about.st_mode & 07777) | S_IXUSR) != 0)
+        return file_failed(log->link, "seal a segment of the log", log->name);
+    while ((status = read_head(log, end, &head, &about, &found)) == GYRE_OK && found == FILE_FOUND)
+        file_place_pass(end, &head);
+    if (status == GYRE_OK)
+        status = put_copy(log, end);
+    file_place_close(end);
+    return status;
+}
+
+/* ---- removing ---- */
 
 struct removal {
     uint64_t last; /* the begin of the first segment that has to stay */

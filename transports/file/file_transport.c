@@ -18,10 +18,11 @@ static void file_close(gyre_transport_link *link)
     if (!link)
         return;
     file_logs_close(link);
-    const int descriptors[] = {link->folder, link->logs, link->records, link->record_lock, link->bells};
+    const int descriptors[] = {link->folder, link->logs, link->records, link->bells};
     for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++)
         if (descriptors[i] >= 0)
             close(descriptors[i]);
+    file_lock_close(&link->record_lock);
     if (link->bell_words)
         munmap(link->bell_words, FILE_BELLS * sizeof(uint32_t));
     pthread_mutex_destroy(&link->mutex);
@@ -86,9 +87,10 @@ static gyre_status open_folders(gyre_transport_link *link, const char *folder, c
         link->logs = file_open_folder(link, link->folder, "logs");
     if (link->logs >= 0)
         link->records = file_open_folder(link, link->folder, "records");
-    if (link->records >= 0)
-        link->record_lock = file_open_made(link, link->folder, "records.lock");
-    return link->record_lock >= 0 ? open_bells(link) : GYRE_UNAVAILABLE;
+    if (link->records < 0 ||
+        file_lock_open(link, &link->record_lock, link->folder, "records.lock") != GYRE_OK)
+        return GYRE_UNAVAILABLE;
+    return open_bells(link);
 }
 
 static gyre_status check_folder(const gyre_transport_desc *desc, const gyre_parameter *folder)
@@ -119,7 +121,7 @@ static gyre_status file_open(const gyre_transport_desc *desc, gyre_transport_lin
                                   .folder = -1,
                                   .logs = -1,
                                   .records = -1,
-                                  .record_lock = -1,
+                                  .record_lock.file = -1,
                                   .bells = -1,
                                   .reach_ns = reach ? strtoull(reach->value, NULL, 10) * 1000000 : 0,
                                   .sync = sync && strcmp(sync->value, "true") == 0};
