@@ -18,8 +18,9 @@ struct gyre_node_facts {
     uint32_t blocks;
     uint32_t
         movers; /* blocks that take and send messages of links by themselves; 1: the device does it for all of them */
-    bool in_host;     /* links of this kernel lie in memory of this process */
-    bool is_shared;   /* and so do those to kernels of other devices of which that is said (GYRE_LINKING_SHARED) */
+    bool in_host; /* links of this kernel lie in memory of this process */
+    bool
+        is_shared; /* and so do those to kernels of other devices of which that is said (GYRE_LINKING_SHARED) */
     uint64_t control; /* address of the control region, as the device sees it */
 };
 struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel);

@@ -74,7 +74,7 @@ GYRE_INLINE_ int gyre_complete_bridged_(gyre_cpu_run *run, const gyre_slot *in, 
     const gyre_u32 said = length > sizes->request ? 0 : *(const gyre_u32 *)request;
     if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, said)) {
         __atomic_thread_fence(__ATOMIC_ACQUIRE); /* as in gyre_complete_ */
-        if (in->info == GYRE_REQUEST_ANSWERED) /* answered by a worker that died since */
+        if (in->info == GYRE_REQUEST_ANSWERED)   /* answered by a worker that died since */
             return 1;
         gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         run->failed++;

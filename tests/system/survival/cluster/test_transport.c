@@ -274,7 +274,8 @@ static void a_member_is_found_among_many_that_died(void)
     for (int looks = 0; found <= 100; looks++) {
         if (looks >= 20)
             write_record("living", &revision);
-        now = gyre_clock_ns(); /* before the look: a process that stands still behind it finds the member alive */
+        now =
+            gyre_clock_ns(); /* before the look: a process that stands still behind it finds the member alive */
         require(now < until);
         must(gyre_roster_look(&roster, transport));
         const char *owner = gyre_roster_choose(&roster, 3, NULL, now);
