@@ -292,20 +292,6 @@ suite_all()
     set_up build test clang lint
     stage dev "everything, warnings are errors" -- -LE '^(long|more)$'
     check_stages
-    stage_port arm64
-    stage_port musl
-    finish
-}
-
-# suite_ports [arm64|musl]
-suite_ports()
-{
-    local port ports=("$@")
-    (($#)) || ports=(arm64 musl)
-    set_up build test
-    for port in "${ports[@]}"; do
-        stage_port "$port"
-    done
     finish
 }
 
