@@ -269,8 +269,9 @@ static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
 /* True when a checkpoint is due. Else *pause_ns is the time until the next look, unless the bell rings. */
 static bool is_due(gyre_kernel *kernel, uint64_t last_ns, uint64_t *pause_ns)
 {
-    uint64_t every = kernel->checkpoints->every_ns, age = gyre_clock_ns() - last_ns;
-    bool soon = false, now = __atomic_exchange_n(&kernel->checkpoints->wanted, 0, __ATOMIC_ACQUIRE) != 0;
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    uint64_t every = checkpoints->every_ns, age = gyre_clock_ns() - last_ns;
+    bool soon = false, now = __atomic_exchange_n(&checkpoints->wanted, 0, __ATOMIC_ACQUIRE) != 0;
     pthread_mutex_lock(&kernel->lock);
     uint64_t behind = look_behind(kernel, &soon, &now);
     pthread_mutex_unlock(&kernel->lock);
