@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests through a cluster, every reply checked, beside the same blocks through the bare transport, in turns: client -> log -> member ->
- * handler -> log -> client. For ./dev bench cluster; docs/cluster.md has figures of one run.
+ * handler -> log -> client. docs/cluster.md has the commands and figures of one run.
  *
  * usage: bench_cluster file|nats [--seconds S] [--shards N,N...] [--batch N,N...] [--ops] [--kills N] [--moves N] [--keys N] [--used N]
  *
