@@ -134,6 +134,12 @@ WRAP(gyre_status, gyre_keyed_table_write, gyre_kernel *kernel, const void *table
 
 /* ---- messages ---- */
 
+/* What each call behind a first one finds may be less than what is there. */
+static size_t some_of(size_t most)
+{
+    return most < 2 ? most : 1 + (size_t)fibers_draw(most);
+}
+
 WRAP(gyre_status, gyre_send, gyre_queue *queue, const void *request, size_t size, uint64_t *index,
      uint64_t deadline_ns)
 {
@@ -148,6 +154,21 @@ WRAP(gyre_status, gyre_send, gyre_queue *queue, const void *request, size_t size
         *index = kernel->end;
     kernel->end++;
     return GYRE_OK;
+}
+
+WRAP(gyre_status, gyre_send_batch, gyre_queue *queue, const void *requests, size_t size, size_t count,
+     size_t *sent, uint64_t deadline_ns)
+{
+    const struct gyre_kernel_double *kernel = its(queue);
+    const size_t room = CAPACITY - (size_t)(kernel->end - kernel->first),
+                 taken = some_of(count < room ? count : room);
+    gyre_status status = GYRE_OK;
+    *sent = 0;
+    do {
+        status = __wrap_gyre_send(queue, (const char *)requests + *sent * size, size, NULL, deadline_ns);
+        *sent += status == GYRE_OK;
+    } while (status == GYRE_OK && *sent < taken);
+    return *sent ? GYRE_OK : status;
 }
 
 static sim_state *state_of(struct gyre_kernel_double *kernel, uint64_t account)
@@ -202,4 +223,20 @@ WRAP(gyre_status, gyre_receive, gyre_queue *queue, void *reply, size_t size, gyr
     handle(kernel, &request, reply, completion);
     completion->index = kernel->first++;
     return GYRE_OK;
+}
+
+WRAP(gyre_status, gyre_receive_batch, gyre_queue *queue, void *replies, size_t size, size_t count,
+     gyre_completion *completions, size_t *received, uint64_t deadline_ns)
+{
+    const struct gyre_kernel_double *kernel = its(queue);
+    const size_t under_way = (size_t)(kernel->end - kernel->first),
+                 taken = some_of(count < under_way ? count : under_way);
+    gyre_status status = GYRE_OK;
+    *received = 0;
+    do {
+        status = __wrap_gyre_receive(queue, (char *)replies + *received * size, size, &completions[*received],
+                                     deadline_ns);
+        *received += status == GYRE_OK;
+    } while (status == GYRE_OK && *received < taken);
+    return *received ? GYRE_OK : status;
 }

@@ -263,16 +263,17 @@ static void write_record(const char *name, uint64_t *revision)
 static void a_member_is_found_among_many_that_died(void)
 {
     enum { DEAD = GYRE_MEMBERS_MAX + 40 };
-    static struct gyre_roster roster = {.lease_ns = 200000000};
+    static struct gyre_roster roster;
     uint64_t now = 0, revision = 0, found = 0;
+    roster.lease_ns = (uint64_t)patiently(1500) * 1000000; /* far more than a look takes */
     for (int i = 0; i < DEAD; i++) {
         char name[16];
         snprintf(name, sizeof name, "dead%d", i);
         write_record(name, &(uint64_t){0});
     }
-    const uint64_t until = soon();
-    for (int looks = 0; found <= 100; looks++) {
-        if (looks >= 20)
+    const uint64_t until = gyre_in_ms(patiently(60000));
+    for (int looks = 0; found <= 20; looks++) {
+        if (looks >= 5)
             write_record("living", &revision);
         now =
             gyre_clock_ns(); /* before the look: a process that stands still behind it finds the member alive */
