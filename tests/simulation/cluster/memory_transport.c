@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cluster/format.h"
+#include "model.h"
 #include "plain.h"
 
 enum { NAMES_MAX = 512, PENDING_MAX = 256, WATCHED_MAX = 4096 };
@@ -21,7 +23,10 @@ struct log {
     struct block *blocks;
     size_t count, room, first; /* first: the first one that is not purged */
     uint64_t damaged_until_ns;
-    uint64_t failures, failing_since_ns; /* appends in a row */
+    struct failing {
+        uint64_t count, since_ns; /* appends in a row */
+        const struct process *by;
+    } failing[MODEL_SHARDS_MAX]; /* of a log of replies, by the shard that they are from */
 };
 
 struct record {
@@ -340,14 +345,30 @@ static gyre_status append_once(gyre_transport_link *link, const char *log, const
     return come_back(link, true, fate, status);
 }
 
+/* Where the failures of appends by the shard of a block of replies are counted; NULL: it is no such block. */
+static struct failing *failing_of(const char *name, const gyre_transport_block *block)
+{
+    struct gyre_cluster_replies head;
+    if (strncmp(name, "out.", 4) != 0 || block->byte_count < sizeof head)
+        return NULL;
+    memcpy(&head, block->bytes, sizeof head);
+    return head.shard < MODEL_SHARDS_MAX ? &need_log(name)->failing[head.shard] : NULL;
+}
+
 static gyre_status append(gyre_transport_link *link, const char *name, const gyre_transport_block *block,
                           uint64_t *number)
 {
     const uint64_t begin_ns = fibers_now_ns();
     const gyre_status status = append_once(link, name, block, number);
-    struct log *log = need_log(name);
-    log->failing_since_ns = log->failures ? log->failing_since_ns : begin_ns;
-    log->failures = status == GYRE_OK ? 0 : log->failures + 1;
+    struct failing *failing = failing_of(name, block);
+    if (!failing)
+        return status;
+    const bool goes_on = failing->count && failing->by == process_current();
+    *failing = (struct failing){.count = status == GYRE_OK ? 0
+                                         : goes_on         ? failing->count + 1
+                                                           : 1,
+                                .since_ns = goes_on ? failing->since_ns : begin_ns,
+                                .by = process_current()};
     return status;
 }
 
@@ -522,11 +543,11 @@ void memory_transport_damage(const char *name, uint64_t until_ns)
         record->damaged_until_ns = until_ns;
 }
 
-uint64_t memory_transport_failures(const char *name, uint64_t *since_ns)
+uint64_t memory_transport_failures(const char *name, uint32_t shard, uint64_t *since_ns)
 {
-    const struct log *log = need_log(name);
-    *since_ns = log->failing_since_ns;
-    return log->failures;
+    const struct failing *failing = &need_log(name)->failing[shard % MODEL_SHARDS_MAX];
+    *since_ns = failing->since_ns;
+    return failing->count;
 }
 
 bool memory_transport_spoil(const char *name, uint64_t byte)

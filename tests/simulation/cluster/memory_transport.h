@@ -43,8 +43,8 @@ bool memory_transport_spoil(const char *name, uint64_t byte);
 /** Appends a block that nobody of the cluster wrote. */
 void memory_transport_put_foreign(const char *log, const void *bytes, size_t size);
 
-/** How many appends to that log have failed in a row, as their callers see it; *since_ns: when the first of them began. */
-uint64_t memory_transport_failures(const char *log, uint64_t *since_ns);
+/** How many appends of a shard's owner to that log of replies have failed in a row, as it sees them; *since_ns: when the first of them began. */
+uint64_t memory_transport_failures(const char *log, uint32_t shard, uint64_t *since_ns);
 
 /* What the transport tells, as it takes place; the model's. */
 

@@ -81,8 +81,11 @@ static void check_given_up(const char *text)
 {
     uint64_t since_ns;
     char log[GYRE_CLUSTER_NAME_SIZE];
+    unsigned shard = 0;
     log_of(text, log);
-    const uint64_t failures = memory_transport_failures(log, &since_ns);
+    if (sscanf(text, "shard %u:", &shard) != 1)
+        violation("replies", "no shard is named: %s", text);
+    const uint64_t failures = memory_transport_failures(log, shard, &since_ns);
     if (!model_is_given_up(log) && (failures < 3 || fibers_now_ns() - since_ns < sim.reach_ns + sim.lease_ns))
         violation("replies", "those of '%s' are given up after %" PRIu64 " tries", log, failures);
     model_given_up(log);
