@@ -6,8 +6,8 @@
 #include <gyre/message.h>
 
 #define FOREIGN_WORDS 32 /* of a request */
-#define FOREIGN_CHANGED                                                                                      \
-    77 /* the failure of a handler whose message's header is another one at a second look */
+/* The failure of a handler whose message's header is another one at a second look: a number that no attacker scribbles. */
+#define FOREIGN_CHANGED 770077
 
 #define FOREIGN_ASK(FIELD) FIELD(u64, number) FIELD(span_u64, words) FIELD(utf8, text)
 GYRE_MESSAGE_TAIL(foreign_ask, FOREIGN_ASK, 512)
