@@ -11,8 +11,6 @@
 #include "core/transport/transport.h"
 
 struct gyre_reading {
-    bool
-        has_read; /* one block at least: from then on the transport is asked first whether there is another one */
     uint64_t read_ns; /* when the transport was last read without asking, */
     uint64_t
         next_ns; /* and how long it may be before it is read so again: longer each time that nothing was there */

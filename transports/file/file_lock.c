@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -112,10 +111,34 @@ static gyre_status take_over(const gyre_transport_link *link, file_lock *lock, c
     return GYRE_OK;
 }
 
+/*
+ * The lock's file has "1" at its begin once the generation is mended, and behind that a number that each holder changes: who waits sees
+ * there whether one holder stands still, or many take turns.
+ */
+enum { MENDED_AT = 0, TURN_AT = 8 };
+
+static uint64_t read_turn(const file_lock *lock)
+{
+    uint64_t turn = 0;
+    return pread(lock->file, &turn, sizeof turn, TURN_AT) == sizeof turn ? turn : 0;
+}
+
+static gyre_status begin_turn(const gyre_transport_link *link, file_lock *lock, const char *told)
+{
+    char mark = 0;
+    const uint64_t turn = link->host->now_ns();
+    if (!lock->is_mended)
+        lock->is_mended = pread(lock->file, &mark, 1, MENDED_AT) == 1 && mark == '1';
+    if (file_write_all(lock->file, &turn, sizeof turn, TURN_AT))
+        return GYRE_OK;
+    const gyre_status status = file_failed(link, "write the lock", told);
+    flock(lock->file, LOCK_UN);
+    return status;
+}
+
 /* Under the mutex. OK: it is held. AGAIN: another process holds it. */
 static gyre_status try_latest(const gyre_transport_link *link, file_lock *lock, const char *told)
 {
-    struct stat about;
     for (;;) {
         const uint64_t generation = lock->generation;
         const bool held = flock(lock->file, LOCK_EX | LOCK_NB) == 0;
@@ -128,9 +151,7 @@ static gyre_status try_latest(const gyre_transport_link *link, file_lock *lock, 
             continue; /* the earlier file is closed, and so is its lock */
         if (!held)
             return GYRE_AGAIN;
-        if (!lock->is_mended)
-            lock->is_mended = fstat(lock->file, &about) == 0 && about.st_size > 0;
-        return GYRE_OK;
+        return begin_turn(link, lock, told);
     }
 }
 
@@ -139,6 +160,7 @@ gyre_status file_lock_take(const gyre_transport_link *link, pthread_mutex_t *mut
 {
     enum { FIRST_NAP_NS = 20000, LONGEST_NAP_NS = 1000000 };
     const uint64_t begin = link->host->now_ns();
+    uint64_t turn = 0, turn_ns = begin; /* of the holder, and since when it is that */
     bool took_over = false;
     long nap = FIRST_NAP_NS;
     for (;;) {
@@ -146,14 +168,16 @@ gyre_status file_lock_take(const gyre_transport_link *link, pthread_mutex_t *mut
         gyre_status status = try_latest(link, lock, told);
         if (status == GYRE_OK)
             return GYRE_OK;
-        const uint64_t waited = link->host->now_ns() - begin;
-        const bool takes_over = status == GYRE_AGAIN && !took_over && waited >= patience_ns(link);
+        const uint64_t now = link->host->now_ns(), turn_now = status == GYRE_AGAIN ? read_turn(lock) : 0;
+        turn_ns = turn_now == turn ? turn_ns : now;
+        turn = turn_now;
+        const bool takes_over = status == GYRE_AGAIN && now - turn_ns >= patience_ns(link);
         if (takes_over && (status = take_over(link, lock, told)) == GYRE_OK)
             status = GYRE_AGAIN;
         pthread_mutex_unlock(mutex); /* readers of this process go on */
         if (status != GYRE_AGAIN)
             return status;
-        if (took_over && waited >= link->reach_ns)
+        if (!takes_over && now - begin >= link->reach_ns && (took_over || turn_ns != begin))
             return held_too_long(link, told);
         took_over = took_over || takes_over;
         nanosleep(&(struct timespec){.tv_nsec = takes_over ? 0 : nap}, NULL);
@@ -163,7 +187,7 @@ gyre_status file_lock_take(const gyre_transport_link *link, pthread_mutex_t *mut
 
 gyre_status file_lock_mended(const gyre_transport_link *link, file_lock *lock, const char *told)
 {
-    if (!file_write_all(lock->file, "1", 1, 0))
+    if (!file_write_all(lock->file, "1", 1, MENDED_AT))
         return file_failed(link, "write the lock", told);
     lock->is_mended = true;
     return GYRE_OK;

@@ -27,12 +27,14 @@ static gyre_status open_log(gyre_transport_link *link, const char *name, file_lo
     strcpy(log->name, name);
     pthread_mutex_init(&log->mutex, NULL);
     log->folder = file_open_folder(link, link->logs, name);
-    if (log->folder < 0 || file_lock_open(link, &log->lock, log->folder, "lock") != GYRE_OK) {
+    const gyre_status status =
+        log->folder < 0 ? GYRE_UNAVAILABLE : file_lock_open(link, &log->lock, log->folder, "lock");
+    if (status != GYRE_OK) {
         file_lock_close(&log->lock);
         if (log->folder >= 0)
             close(log->folder);
         free(log);
-        return GYRE_UNAVAILABLE;
+        return status;
     }
     *out = log;
     return GYRE_OK;
@@ -129,13 +131,36 @@ static gyre_status cut_torn(file_log *log)
     return GYRE_OK;
 }
 
+/*
+ * A segment that was opened belongs to whoever held the lock at that time. A process that lost the lock before has opened what others write
+ * to; one that loses it later has a file that is sealed then.
+ */
+static gyre_status check_held(file_log *log)
+{
+    if (!file_lock_is_lost(&log->lock))
+        return GYRE_OK;
+    file_place_close(&log->end);
+    return file_lock_lost(log->link, log->name);
+}
+
 /* Opens the last segment, which is not sealed unless whoever sealed it died. Under the lock. */
 static gyre_status open_end(file_log *log)
 {
     gyre_status status = file_place_open(log, &log->end, UINT64_MAX);
     if (status == GYRE_OK && log->end.file >= 0 && file_place_is_stale(&log->end))
         status = file_segment_renew(log);
-    return status == GYRE_OK && log->end.file < 0 ? file_place_open(log, &log->end, UINT64_MAX) : status;
+    if (status == GYRE_OK && log->end.file < 0)
+        status = file_place_open(log, &log->end, UINT64_MAX);
+    return status == GYRE_OK ? check_held(log) : status;
+}
+
+/* Nothing lies in a segment that is sealed: the end that was found counts when the segment is not, behind the look. */
+static gyre_status check_end(file_log *log)
+{
+    if (log->end.file < 0 || !file_place_is_stale(&log->end))
+        return GYRE_OK;
+    file_place_close(&log->end);
+    return file_lock_lost(log->link, log->name);
 }
 
 /* Moves log->end behind the last block. Under the lock. */
@@ -153,7 +178,11 @@ static gyre_status find_end(file_log *log)
         moved = false;
         if (status == GYRE_OK)
             status = file_place_go_on(log, &log->end, &moved);
+        if (status == GYRE_OK && moved)
+            status = check_held(log);
     }
+    if (status == GYRE_OK)
+        status = check_end(log);
     return status == GYRE_OK ? cut_torn(log) : status;
 }
 
@@ -216,7 +245,7 @@ static gyre_status next_segment(file_log *log, uint64_t next)
     if (log->link->sync && log->end.file >= 0 && fdatasync(log->end.file) != 0)
         return file_failed(log->link, "bring to the disk the log", log->name);
     const gyre_status status = file_place_make(log, &log->end, next);
-    return status == GYRE_OK && file_lock_is_lost(&log->lock) ? file_lock_lost(log->link, log->name) : status;
+    return status == GYRE_OK ? check_held(log) : status;
 }
 
 /* Bytes that were written after another process took the lock over count for nothing; those before do. */
@@ -403,9 +432,10 @@ static gyre_status read_with_lock(file_log *log, uint64_t after, void *bytes, si
     gyre_status status = lock_log(log);
     if (status != GYRE_OK)
         return status;
-    status = find_end(log); /* renews a segment whose sealer died; what is wrong is told by the read */
+    status = find_end(log); /* renews a segment whose sealer died; damage is told by the read */
     file_place_close(&log->reader);
-    status = read_block(log, after, bytes, room, byte_count, number);
+    if (status == GYRE_OK || status == GYRE_INCOMPATIBLE)
+        status = read_block(log, after, bytes, room, byte_count, number);
     unlock_log(log);
     return status;
 }

@@ -169,12 +169,12 @@ static bool look_at(void *context, uint64_t base)
     return true;
 }
 
-static gyre_status open_segment(const file_log *log, file_place *place, uint64_t base, int flags)
+static gyre_status open_segment(const file_log *log, file_place *place, uint64_t base)
 {
     char name[SEGMENT_NAME_SIZE];
     struct search search = {.number = base};
     name_segment(name, base);
-    const int file = openat(log->folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    const int file = openat(log->folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0 && errno == ENOENT)
         return GYRE_NOT_FOUND;
     if (file < 0)
@@ -204,20 +204,40 @@ gyre_status file_place_go_on(const file_log *log, file_place *place, bool *moved
         return file_place_is_stale(place)
                    ? GYRE_OK
                    : damaged(log, place, "another block, because later ones are there");
-    gyre_status status = open_segment(log, place, place->next, 0);
+    gyre_status status = open_segment(log, place, place->next);
     if (status == GYRE_NOT_FOUND) { /* a purge may have removed what lies between */
         struct search search = {.number = place->next};
         status = walk_segments(log, look_at, &search);
         if (status == GYRE_OK)
-            status = search.later ? open_segment(log, place, search.later, 0) : GYRE_NOT_FOUND;
+            status = search.later ? open_segment(log, place, search.later) : GYRE_NOT_FOUND;
     }
     *moved = status == GYRE_OK;
     return status == GYRE_NOT_FOUND ? GYRE_OK : status;
 }
 
+static gyre_status not_made(const file_log *log, const char *what)
+{
+    const int error = errno;
+    if (file_lock_is_lost(&log->lock))
+        return file_lock_lost(log->link, log->name);
+    errno = error;
+    return file_failed(log->link, what, log->name);
+}
+
+/* As with a copy (put_copy): whoever lost the lock either sees that here, or finds its file removed. */
 gyre_status file_place_make(const file_log *log, file_place *place, uint64_t number)
 {
-    return open_segment(log, place, number, O_CREAT);
+    char fresh[FILE_NEW_NAME_SIZE], name[SEGMENT_NAME_SIZE];
+    file_new_name(fresh, log->lock.generation);
+    name_segment(name, number);
+    const int file = openat(log->folder, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const bool is_made = file >= 0 && !file_lock_is_lost(&log->lock) &&
+                         (linkat(log->folder, fresh, log->folder, name, 0) == 0 || errno == EEXIST) &&
+                         unlinkat(log->folder, fresh, 0) == 0;
+    const gyre_status status = is_made ? GYRE_OK : not_made(log, "make");
+    if (file >= 0)
+        close(file);
+    return is_made ? open_segment(log, place, number) : status;
 }
 
 gyre_status file_place_open(const file_log *log, file_place *place, uint64_t number)
@@ -232,7 +252,7 @@ gyre_status file_place_open(const file_log *log, file_place *place, uint64_t num
         if (status == GYRE_OK && !base)
             return GYRE_OK;
         if (status == GYRE_OK)
-            status = open_segment(log, place, base, 0);
+            status = open_segment(log, place, base);
     }
     return status == GYRE_NOT_FOUND
                ? log->link->host->error(GYRE_UNAVAILABLE, "the cluster's log '%s' is purged all the time",
@@ -270,10 +290,7 @@ static gyre_status put_copy(const file_log *log, const file_place *place)
         copy >= 0 && !file_lock_is_lost(&log->lock) && copy_blocks(place->file, copy, place->offset) &&
         (!link->sync || fdatasync(copy) == 0) && renameat(log->folder, fresh, log->folder, name) == 0 &&
         (!link->sync || fsync(log->folder) == 0);
-    const gyre_status status = is_put ? GYRE_OK
-                               : file_lock_is_lost(&log->lock)
-                                   ? file_lock_lost(link, log->name)
-                                   : file_failed(link, "copy a segment of the log", log->name);
+    const gyre_status status = is_put ? GYRE_OK : not_made(log, "copy");
     if (copy >= 0)
         close(copy);
     return status;

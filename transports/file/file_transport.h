@@ -107,7 +107,7 @@ uint32_t file_seal(const void *head, size_t before, const void *bytes, size_t si
 gyre_status file_lock_open(const gyre_transport_link *link, file_lock *lock, int folder, const char *name);
 void file_lock_close(file_lock *lock);
 /**
- * Takes a mutex and a lock that other processes take, too; both or none. A holder who lets nobody else in for a second or half of reach_ns loses the
+ * Takes a mutex and a lock that other processes take, too; both or none. A holder who keeps it for a second, or half of reach_ns, loses the
  * lock: a new generation begins, and its holder sees to it first that nothing which the earlier one still writes can count, unless
  * is_mended says that it was done. UNAVAILABLE after reach_ns. While it waits the mutex is free.
  */
@@ -151,7 +151,7 @@ gyre_status file_place_go_on(const file_log *log, file_place *place, bool *moved
 /** Opens the segment that has, or will have, block `number`: the last one that does not begin behind it, else the first one. Without a
  * segment place->file is -1. */
 gyre_status file_place_open(const file_log *log, file_place *place, uint64_t number);
-/** Makes a segment that begins with block `number`. */
+/** Makes a segment that begins with block `number`. A holder who lost the log's lock makes none. */
 gyre_status file_place_make(const file_log *log, file_place *place, uint64_t number);
 void file_place_close(file_place *place);
 /** The place's segment is sealed, or was removed. */

@@ -58,12 +58,15 @@ static void free_follower(nats_follower *follower)
     free(follower);
 }
 
-static gyre_status subscribe(gyre_transport_link *link, nats_follower *follower, uint64_t after)
+static gyre_status subscribe(gyre_transport_link *link, nats_follower *follower, uint64_t after,
+                             uint64_t until_ns)
 {
     char subject[NATS_SUBJECT_SIZE];
     natsInbox *inbox = NULL;
     jsConsumerConfig config;
+    jsOptions options;
     jsErrCode error = 0;
+    const uint64_t now = link->host->now_ns();
     natsStatus status = natsInbox_Create(&inbox);
     if (status == NATS_OK)
         status = natsConnection_SubscribeSync(&follower->subscription, link->connection, inbox);
@@ -77,8 +80,10 @@ static gyre_status subscribe(gyre_transport_link *link, nats_follower *follower,
     config.Heartbeat = BEAT_NS;
     config.Replicas = 1;
     config.MemoryStorage = true;
+    jsOptions_Init(&options);
+    options.Wait = until_ns > now ? (int64_t)((until_ns - now) / 1000000) + 1 : 1;
     if (status == NATS_OK)
-        status = js_AddConsumer(NULL, link->jetstream, link->logs, &config, NULL, &error);
+        status = js_AddConsumer(NULL, link->jetstream, link->logs, &config, &options, &error);
     natsInbox_Destroy(inbox);
     follower->passed = after;
     return status == NATS_OK
@@ -147,7 +152,7 @@ static void drop_unused(gyre_transport_link *link, uint64_t now_ns)
 
 /* In the list before the server is asked, with its lock, so that no other thread makes a second one. */
 static gyre_status make_follower(gyre_transport_link *link, const char *log, uint64_t after,
-                                 nats_follower **out)
+                                 uint64_t until_ns, nats_follower **out)
 {
     nats_follower *follower = calloc(1, sizeof *follower);
     *out = NULL;
@@ -161,7 +166,7 @@ static gyre_status make_follower(gyre_transport_link *link, const char *log, uin
     follower->following = link->followers;
     link->followers = follower;
     pthread_mutex_unlock(&link->mutex);
-    const gyre_status status = subscribe(link, follower, after);
+    const gyre_status status = subscribe(link, follower, after, until_ns);
     if (status != GYRE_OK)
         drop_follower(link, follower);
     else
@@ -264,8 +269,8 @@ void nats_follow_found(gyre_transport_link *link, const char *log, uint64_t numb
         pthread_mutex_unlock(&follower->mutex);
 }
 
-/* A follower that is behind the log's readers begins again where they are. */
-static gyre_status follower_at(gyre_transport_link *link, const char *log, uint64_t after,
+/* A follower that is behind the log's readers begins again where they are. OK without one: nobody can tell without waiting. */
+static gyre_status follower_at(gyre_transport_link *link, const char *log, uint64_t after, uint64_t until_ns,
                                nats_follower **out, bool *is_busy)
 {
     *out = take_follower(link, log, is_busy);
@@ -275,7 +280,9 @@ static gyre_status follower_at(gyre_transport_link *link, const char *log, uint6
         drop_follower(link, *out);
         *out = NULL;
     }
-    return *out ? GYRE_OK : make_follower(link, log, after, out);
+    if (*out || link->host->now_ns() >= until_ns) /* the server is asked for a follower by those who wait */
+        return GYRE_OK;
+    return make_follower(link, log, after, until_ns, out);
 }
 
 gyre_status nats_wait(gyre_transport_link *link, const char *log, uint64_t after, uint64_t deadline_ns)
@@ -285,12 +292,12 @@ gyre_status nats_wait(gyre_transport_link *link, const char *log, uint64_t after
     const uint64_t now = link->host->now_ns(), slice_ns = now + (uint64_t)SLICE_MS * 1000000,
                    until_ns = deadline_ns < slice_ns ? deadline_ns : slice_ns;
     drop_unused(link, now);
-    const gyre_status status = follower_at(link, log, after, &follower, &is_busy);
+    const gyre_status status = follower_at(link, log, after, until_ns, &follower, &is_busy);
     if (is_busy) { /* another thread of this process waits for the same log */
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
         return GYRE_OK;
     }
-    if (status != GYRE_OK)
+    if (status != GYRE_OK || !follower)
         return status;
     if (await_block(link, follower, after, until_ns, &is_whole)) {
         pthread_mutex_unlock(&follower->mutex);

@@ -26,17 +26,30 @@
 /* ---- calls at which a process stops ---- */
 
 static unsigned calls_left; /* it stops before this call; 0: never */
+static unsigned calls_then; /* and then before so many more */
 
 static void step(void)
 {
-    if (calls_left && --calls_left == 0)
-        require(raise(SIGSTOP) == 0);
+    if (!calls_left || --calls_left != 0)
+        return;
+    require(raise(SIGSTOP) == 0);
+    calls_left = calls_then;
+    calls_then = 0;
 }
 
 GYRE_BACKEND_EXPORT ssize_t pwrite(int file, const void *bytes, size_t size, off_t at)
 {
     step();
     return syscall(SYS_pwrite64, file, bytes, size, at);
+}
+
+static unsigned reads_left; /* it stops before this read of a file; 0: never */
+
+GYRE_BACKEND_EXPORT ssize_t pread(int file, void *bytes, size_t size, off_t at)
+{
+    if (reads_left && --reads_left == 0)
+        require(raise(SIGSTOP) == 0);
+    return syscall(SYS_pread64, file, bytes, size, at);
 }
 
 GYRE_BACKEND_EXPORT int openat(int in, const char *name, int flags, ...)
@@ -141,7 +154,7 @@ static bool begin_stopped(struct worker *worker, gyre_status (*operation)(void),
         open_own();
         calls_left = call;
         const gyre_status status = operation();
-        calls_left = 0;
+        calls_left = calls_then = reads_left = 0;
         _exit(write(ends[1], &status, sizeof status) == sizeof status ? 0 : 1);
     }
     close(ends[1]);
@@ -298,15 +311,26 @@ static gyre_status append_child_to_open_log(void)
     return append_child();
 }
 
+/* Stops while it looks for the end of the log. */
+static gyre_status append_child_and_stop_before_a_read(void)
+{
+    reads_left = calls_left;
+    calls_left = 0;
+    return append_child();
+}
+
 /* Who takes the lock over is stopped within that, too; the first one goes on before another one takes it over again, or after. */
-static bool stop_two(unsigned first, unsigned call, bool goes_on_first)
+static bool stop_two(gyre_status (*operation)(void), unsigned first, unsigned call, bool goes_on_first)
 {
     struct worker workers[2];
     gyre_status told[2] = {GYRE_OK, GYRE_OK};
-    begin_log(goes_on_first ? "early" : "late", first * 1000 + call, 0);
+    begin_log(operation != append_child_to_open_log ? "reads"
+              : goes_on_first                       ? "early"
+                                                    : "late",
+              first * 1000 + call, 0);
     must(append_text("first", NULL));
     read_on();
-    require(begin_stopped(&workers[0], append_child_to_open_log, first));
+    require(begin_stopped(&workers[0], operation, first));
     const bool stops = begin_stopped(&workers[1], append_child, call);
     if (goes_on_first)
         told[0] = end_stopped(&workers[0]);
@@ -329,7 +353,15 @@ static void who_takes_over_may_stop_too(void)
 {
     enum { BEFORE_IT_LOOKS = 2, BEFORE_IT_WRITES = 3 }; /* for a later generation; the block */
     for (unsigned first = BEFORE_IT_LOOKS; first <= BEFORE_IT_WRITES; first++)
-        for (unsigned call = 1; stop_two(first, call, false) && stop_two(first, call, true);)
+        for (unsigned call = 1; stop_two(append_child_to_open_log, first, call, false) &&
+                                stop_two(append_child_to_open_log, first, call, true);)
+            call++;
+}
+
+static void who_takes_over_may_stop_beside_one_who_reads(void)
+{
+    for (unsigned read = 1; read <= 2; read++)
+        for (unsigned call = 1; stop_two(append_child_and_stop_before_a_read, read, call, true);)
             call++;
 }
 
@@ -352,6 +384,76 @@ static void a_reader_ends_what_others_began(void)
         must(gyre_transport_wait(transport, log_name, 0, soon()));
         read_anew();
         require(count_of("first") == 1 && text_count == 1 + count_of("child"));
+    }
+}
+
+/* Goes on, and stops once more before so many calls while others append. False: it ended before that. */
+static bool stop_again(const struct worker *worker)
+{
+    int state;
+    require(kill(worker->process, SIGCONT) == 0);
+    require(waitpid(worker->process, &state, WUNTRACED) == worker->process);
+    if (!WIFSTOPPED(state))
+        close(worker->result);
+    return WIFSTOPPED(state);
+}
+
+/* Who lost the lock and goes on beside others who append harms none of them. False: it has fewer calls. */
+static bool append_beside_a_loser(const char *kind, unsigned filling, unsigned call, unsigned then)
+{
+    struct worker worker;
+    begin_log(kind, call * 100 + then, filling);
+    must(append_text("first", NULL));
+    read_on();
+    calls_then = then;
+    const bool stops = begin_stopped(&worker, append_child, call);
+    calls_then = 0;
+    must(append_text("other", NULL));
+    const bool stops_again = stops && stop_again(&worker);
+    must(append_text("mine", NULL));
+    read_on();
+    const gyre_status told = stops_again ? end_stopped(&worker) : GYRE_TIMEOUT;
+    must(append_text("after", NULL));
+    read_on();
+    require(count_of("mine") == 1 && count_of("other") == 1);
+    require_texts(4, &told, 1);
+    return stops_again;
+}
+
+static void who_lost_the_lock_harms_nobody(void)
+{
+    enum { CALLS = 24 };
+    unsigned stopped = 0;
+    for (unsigned call = 1; call < CALLS; call++)
+        for (unsigned then = 1; then < CALLS && append_beside_a_loser("beside", 0, call, then); then++)
+            stopped++;
+    for (unsigned call = 4; call < CALLS; call += 2)
+        for (unsigned then = 1;
+             then < CALLS && append_beside_a_loser("beside_full", BLOCKS_OF_A_SEGMENT, call, then); then += 2)
+            stopped++;
+    require(stopped > CALLS);
+}
+
+/* Others append and purge meanwhile: whoever lost the lock makes no segment where none is any more. */
+static void who_lost_the_lock_leaves_no_segment(void)
+{
+    static unsigned char bytes[GYRE_TRANSPORT_BLOCK_MAX];
+    const gyre_transport_block block = {
+        .size = sizeof block, .bytes = bytes, .byte_count = sizeof bytes, .expected = GYRE_TRANSPORT_ANY};
+    bool stops = true;
+    for (unsigned call = 1; stops; call++) {
+        struct worker worker;
+        size_t size;
+        uint64_t last = 0, first = 0;
+        begin_log("left", call, call % 2 ? BLOCKS_OF_A_SEGMENT : 0);
+        stops = begin_stopped(&worker, append_child, call);
+        for (int i = 0; i < 2 * BLOCKS_OF_A_SEGMENT; i++)
+            must(gyre_transport_append(transport, log_name, &block, &last));
+        must(gyre_transport_purge(transport, log_name, last));
+        if (stops)
+            end_stopped(&worker);
+        must(gyre_transport_read(transport, log_name, 0, bytes, sizeof bytes, &size, &first));
+        read_anew();
     }
 }
 
@@ -386,6 +488,9 @@ static const named_case cases[] = {
     {"an_append_to_a_new_segment_that_stops_counts_or_not",
      an_append_to_a_new_segment_that_stops_counts_or_not},
     {"who_takes_over_may_stop_too", who_takes_over_may_stop_too},
+    {"who_takes_over_may_stop_beside_one_who_reads", who_takes_over_may_stop_beside_one_who_reads},
+    {"who_lost_the_lock_harms_nobody", who_lost_the_lock_harms_nobody},
+    {"who_lost_the_lock_leaves_no_segment", who_lost_the_lock_leaves_no_segment},
     {"a_reader_ends_what_others_began", a_reader_ends_what_others_began},
     {"a_record_that_stops_is_kept_or_not", a_record_that_stops_is_kept_or_not},
 };
