@@ -34,6 +34,8 @@ struct gyre_client_shard {
     unsigned char *
         uncertain; /* a block that may be in the log or not: it goes first, whatever else is sent; NULL: there is none */
     size_t uncertain_size;
+    bool
+        is_unknown; /* there was no memory to keep such a block: nobody can say any more what the shard has */
     uint32_t first_unsent,
         last_unsent; /* while a batch is sent: places of its requests to this shard; counted from 1, 0: none */
 };

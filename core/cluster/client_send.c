@@ -143,9 +143,9 @@ static gyre_status find_shards(const struct gyre_cluster *cluster, const struct 
 static gyre_status keep_uncertain(struct gyre_client_shard *shard, const unsigned char *block, size_t size)
 {
     shard->uncertain = malloc(size);
-    if (!shard->uncertain)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a block that may have been sent");
-    memcpy(shard->uncertain, block, size);
+    shard->is_unknown = !shard->uncertain;
+    if (shard->uncertain)
+        memcpy(shard->uncertain, block, size);
     shard->uncertain_size = size;
     return GYRE_TIMEOUT;
 }
@@ -214,6 +214,11 @@ static gyre_status pass_packet(struct gyre_cluster *cluster, struct batch *batch
 static gyre_status prepare_shard(struct gyre_cluster *cluster, uint32_t number, size_t more,
                                  uint64_t deadline_ns)
 {
+    if (cluster->shards[number].is_unknown)
+        return gyre_error_set(GYRE_LOST,
+                              "shard %u: there was no memory to keep a block that may have been sent: what "
+                              "follows it cannot be sent by this client; open the cluster again",
+                              number);
     gyre_status status = make_room(&cluster->shards[number], more);
     if (status == GYRE_OK)
         status = settle_shard(cluster, number, deadline_ns);

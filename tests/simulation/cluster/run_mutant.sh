@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run_mutant.sh PROGRAM SEEDS RULE...   runs a mutant of the simulation until a rule of the model does not hold
+# run_mutant.sh PROGRAM FIRST SEEDS RULE...   runs a mutant of the simulation until a rule of the model does not hold
 #
 # Exit status: 0 it is one of these rules; 1 the mutant was not found, or another rule told it, or it ended otherwise.
 set -euo pipefail
 
-program=$1 seeds=$2
-shift 2
+program=$1 first=$2 seeds=$3
+shift 3
 status=0
-told=$("$program" 0 "$seeds" 2>&1) || status=$?
+told=$("$program" "$first" "$seeds" 2>&1) || status=$?
 echo "$told"
 if [ "$status" = 0 ]; then
-    echo "no seed below $seeds finds the mutant"
+    echo "none of $seeds seeds from $first on finds the mutant"
     exit 1
 fi
 for rule; do
