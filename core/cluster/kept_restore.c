@@ -242,7 +242,8 @@ static gyre_status read_states(struct gyre_kept *kept, uint64_t deadline_ns)
                     ? gyre_transport_wait(kept->transport, kept->log, kept->at, gyre_clock_ns() + LOOK_NS)
                     : gyre_error_set(GYRE_TIMEOUT, "the cluster's log '%s' ended before block %llu",
                                      kept->log, (unsigned long long)kept->last);
-            status = status == GYRE_TIMEOUT && gyre_clock_ns() < deadline_ns ? GYRE_OK : status;
+            if ((status == GYRE_TIMEOUT || status == GYRE_AGAIN) && gyre_clock_ns() < deadline_ns)
+                status = GYRE_OK;
             continue;
         }
         if (status == GYRE_OK)

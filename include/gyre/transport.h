@@ -109,7 +109,8 @@ typedef struct gyre_transport_ops {
 
     /*
      * required   blocks: until deadline_ns
-     * Waits until the log has a block with a number larger than `after`: OK. It may also return OK when there is none. TIMEOUT.
+     * Waits until the log has a block with a number larger than `after`: OK. It may also return OK when there is none. TIMEOUT. AGAIN when it
+     * cannot tell in the time that there is: `read` tells.
      */
     gyre_status (*wait)(gyre_transport_link *link, const char *log, uint64_t after, uint64_t deadline_ns);
 

@@ -16,6 +16,8 @@
 #define UNUSED_NS UINT64_C(10000000000) /* a follower that nobody used for so long goes */
 #define BEHIND_NS UINT64_C(500000000)   /* how long a block may be known and not come */
 #define BEAT_NS   INT64_C(5000000000)
+#define MAKE_MS   250                  /* how long the server may take to make a follower, */
+#define REST_NS   UINT64_C(2000000000) /* and how long none is made after it took longer */
 #define SLICE_MS  200
 
 /* ---- what the server says about a message ---- */
@@ -58,15 +60,13 @@ static void free_follower(nats_follower *follower)
     free(follower);
 }
 
-static gyre_status subscribe(gyre_transport_link *link, nats_follower *follower, uint64_t after,
-                             uint64_t until_ns)
+static gyre_status subscribe(gyre_transport_link *link, nats_follower *follower, uint64_t after)
 {
     char subject[NATS_SUBJECT_SIZE];
     natsInbox *inbox = NULL;
     jsConsumerConfig config;
     jsOptions options;
     jsErrCode error = 0;
-    const uint64_t now = link->host->now_ns();
     natsStatus status = natsInbox_Create(&inbox);
     if (status == NATS_OK)
         status = natsConnection_SubscribeSync(&follower->subscription, link->connection, inbox);
@@ -81,11 +81,15 @@ static gyre_status subscribe(gyre_transport_link *link, nats_follower *follower,
     config.Replicas = 1;
     config.MemoryStorage = true;
     jsOptions_Init(&options);
-    options.Wait = until_ns > now ? (int64_t)((until_ns - now) / 1000000) + 1 : 1;
+    options.Wait = MAKE_MS;
     if (status == NATS_OK)
         status = js_AddConsumer(NULL, link->jetstream, link->logs, &config, &options, &error);
     natsInbox_Destroy(inbox);
     follower->passed = after;
+    if (status == NATS_TIMEOUT) {
+        __atomic_store_n(&link->rests_until_ns, link->host->now_ns() + REST_NS, __ATOMIC_RELAXED);
+        return GYRE_AGAIN;
+    }
     return status == NATS_OK
                ? GYRE_OK
                : nats_failed(link, status, error, GYRE_UNAVAILABLE, "follow the log", follower->name);
@@ -152,7 +156,7 @@ static void drop_unused(gyre_transport_link *link, uint64_t now_ns)
 
 /* In the list before the server is asked, with its lock, so that no other thread makes a second one. */
 static gyre_status make_follower(gyre_transport_link *link, const char *log, uint64_t after,
-                                 uint64_t until_ns, nats_follower **out)
+                                 nats_follower **out)
 {
     nats_follower *follower = calloc(1, sizeof *follower);
     *out = NULL;
@@ -166,7 +170,7 @@ static gyre_status make_follower(gyre_transport_link *link, const char *log, uin
     follower->following = link->followers;
     link->followers = follower;
     pthread_mutex_unlock(&link->mutex);
-    const gyre_status status = subscribe(link, follower, after, until_ns);
+    const gyre_status status = subscribe(link, follower, after);
     if (status != GYRE_OK)
         drop_follower(link, follower);
     else
@@ -269,10 +273,11 @@ void nats_follow_found(gyre_transport_link *link, const char *log, uint64_t numb
         pthread_mutex_unlock(&follower->mutex);
 }
 
-/* A follower that is behind the log's readers begins again where they are. OK without one: nobody can tell without waiting. */
+/* A follower that is behind the log's readers begins again where they are. AGAIN: there is none, and the server is not asked for one now. */
 static gyre_status follower_at(gyre_transport_link *link, const char *log, uint64_t after, uint64_t until_ns,
                                nats_follower **out, bool *is_busy)
 {
+    const uint64_t now = link->host->now_ns();
     *out = take_follower(link, log, is_busy);
     if (*is_busy)
         return GYRE_OK;
@@ -280,9 +285,15 @@ static gyre_status follower_at(gyre_transport_link *link, const char *log, uint6
         drop_follower(link, *out);
         *out = NULL;
     }
-    if (*out || link->host->now_ns() >= until_ns) /* the server is asked for a follower by those who wait */
+    if (*out)
         return GYRE_OK;
-    return make_follower(link, log, after, until_ns, out);
+    const bool rests = now < __atomic_load_n(&link->rests_until_ns, __ATOMIC_RELAXED);
+    return now < until_ns && !rests ? make_follower(link, log, after, out) : GYRE_AGAIN;
+}
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 }
 
 gyre_status nats_wait(gyre_transport_link *link, const char *log, uint64_t after, uint64_t deadline_ns)
@@ -294,10 +305,12 @@ gyre_status nats_wait(gyre_transport_link *link, const char *log, uint64_t after
     drop_unused(link, now);
     const gyre_status status = follower_at(link, log, after, until_ns, &follower, &is_busy);
     if (is_busy) { /* another thread of this process waits for the same log */
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        nap();
         return GYRE_OK;
     }
-    if (status != GYRE_OK || !follower)
+    if (status == GYRE_AGAIN && now < until_ns) /* a server that is slow is asked by each read for a while */
+        nap();
+    if (status != GYRE_OK)
         return status;
     if (await_block(link, follower, after, until_ns, &is_whole)) {
         pthread_mutex_unlock(&follower->mutex);

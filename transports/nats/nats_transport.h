@@ -53,6 +53,7 @@ struct gyre_transport_link {
     nats_follower *followers; /* these three under the mutex */
     uint64_t swept_ns;
     nats_ear *ears;
+    uint64_t rests_until_ns; /* atomic: no follower is made before */
 };
 
 /* nats_open.c */
