@@ -43,6 +43,7 @@ static inline void cross_assert(int holds, const char *text, const char *file, i
 #define ck_assert_int_eq(a, b)         ck_assert((intmax_t)(a) == (intmax_t)(b))
 #define ck_assert_int_lt(a, b)         ck_assert((intmax_t)(a) < (intmax_t)(b))
 #define ck_assert_uint_eq(a, b)        ck_assert((uintmax_t)(a) == (uintmax_t)(b))
+#define ck_assert_uint_le(a, b)        ck_assert((uintmax_t)(a) <= (uintmax_t)(b))
 #define ck_assert_str_eq(a, b)         ck_assert(strcmp((a), (b)) == 0)
 #define ck_assert_ptr_null(pointer)    ck_assert((pointer) == NULL)
 #define ck_assert_ptr_nonnull(pointer) ck_assert((pointer) != NULL)
