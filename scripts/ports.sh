@@ -15,10 +15,10 @@ readonly PORT_STARTS_PROGRAMS='^conformance/'
 readonly MUSL_UNITS=(
     adopt attach_answer attach_arrivals attach_place attach_relay_ring attach_relay_stream attach_state_copy
     attach_subscribe barrier base bench call_stream cgroup check_words cli config_ini config_load config_memory
-    config_pipelines config_value cpu_fields cpu_jobs cpu_messages cpu_pool cpu_seat cpu_shadow cpu_spread cpu_window errand
+    config_pipelines config_value cpu_fields cpu_jobs cpu_messages cpu_pool cpu_seat cpu_shadow cpu_spread cpu_window dispatch errand
     expiry express faults fields file_write fold handler headers journal journal_content journal_file journal_view
-    kept_table keyed_table layout libc lock log message_json parcel parts patience pipeline_print ports ports_checked
-    process proxy region report request_source rooms store told trace trace_context trace_json types web_request
+    kept_table keyed_table layout libc loader lock log message_json parcel parts patience pipeline_print ports ports_checked
+    process proxy region registry report request_source rooms store told trace trace_context trace_json types web_request
 )
 
 musl_tests()
