@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # The target `ported`: what ./dev ports builds and runs on another processor or with another C library. That is the library, the CPU
-# backend, the command, the conformance tests, and unit tests of what a port can get wrong; the rest measures, or tests what a
-# port has in common with this system. Included at the end of the configure run, when all targets are there.
+# backend, the command, the conformance tests, and the unit tests: with another C library all of them, for another processor
+# those of what that can get wrong, as an emulator is slow. Included at the end of the configure run, when all targets are there.
 set(folders core backends/cpu cli)
-if(GYRE_TESTS)
+if(GYRE_TESTS AND CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
+  file(GLOB units RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests/unit/*/CMakeLists.txt)
+  list(TRANSFORM units REPLACE "/CMakeLists.txt$" "")
+  list(APPEND folders tests/conformance tests/plugins ${units})
+elseif(GYRE_TESTS)
   list(APPEND folders tests/conformance tests/unit/base tests/unit/observation tests/unit/ring)
 endif()
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# port_use.sh GYRE: what a user does first, with the command of a port: a new project, a call of its handler, a server and a client
-# of it. Every reply is compared. Run by `./dev ports`.
+# port_use.sh GYRE [workers]: what a user does first, with the command of a port: a new project, a call of its handler, a server and
+# a client of it; with `workers` also a call and a server whose handler runs in a worker process, which is killed and replaced. Every
+# reply is compared. Run by `./dev ports`.
 set -euo pipefail
 gyre="$(realpath "$1")"
 patience="${GYRE_TEST_PATIENCE:-1}"
@@ -42,15 +43,46 @@ await_server()
     fail "the server does not start: $(cat "$work/served")"
 }
 
+# serve ARGUMENT...: one call of another program, and the server goes on.
+serve()
+{
+    "$gyre" serve scale.gyre.c --config gyre.ini --set "gyre.socket=$work/socket" "$@" >"$work/served" 2>&1 &
+    server=$!
+    await_server
+    replies call --attach scale --socket "$work/socket"
+}
+
+stop()
+{
+    kill -TERM "$server"
+    wait "$server" || fail "the server ends with $?: $(cat "$work/served")"
+    server=''
+}
+
+# The server's worker, which is not one that guards or stands by.
+worker()
+{
+    pgrep -P "$server" -f "gyre-worker $server\$"
+}
+
+isolated()
+{
+    local first second
+    replies call --config gyre.ini scale --set backend.cpu.isolation=process
+    serve --set backend.cpu.isolation=process
+    first="$(worker)" || fail "the server has no worker"
+    kill -KILL "$first"
+    replies call --attach scale --socket "$work/socket"
+    second="$(worker)" || fail "the server has no second worker"
+    [[ "$second" != "$first" ]] || fail "the worker was not replaced"
+    stop
+}
+
 cd "$work"
 "$gyre" new scale >said || fail "gyre new: $(cat said)"
 cd scale
 replies call --config gyre.ini scale
-"$gyre" serve scale.gyre.c --config gyre.ini --set "gyre.socket=$work/socket" >"$work/served" 2>&1 &
-server=$!
-await_server
-replies call --attach scale --socket "$work/socket"
-kill -TERM "$server"
-wait "$server" || fail "the server ends with $?: $(cat "$work/served")"
-server=''
-echo "called, served and attached"
+serve
+stop
+[[ "${2:-}" != workers ]] || isolated
+echo "called, served and attached${2:+, also with $2}"

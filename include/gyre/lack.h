@@ -39,10 +39,21 @@ static inline gyre_status gyre_lack_status(int error, gyre_status otherwise)
 static inline int gyre_lack_in(const char *words)
 {
     static const int lacks[] = {EMFILE, ENFILE, ENOMEM, ENOSPC, EDQUOT};
+    /* of the GNU C library, musl and GNU ld: that program may have another C library than this one */
+    static const struct {
+        int error;
+        const char *words;
+    } known[] = {{EMFILE, "Too many open files"},     {EMFILE, "No file descriptors available"},
+                 {EMFILE, "out of file descriptors"}, {ENOMEM, "Cannot allocate memory"},
+                 {ENOMEM, "Out of memory"},           {ENOSPC, "No space left on device"},
+                 {EDQUOT, "Disk quota exceeded"},     {EDQUOT, "Quota exceeded"}};
     for (unsigned i = 0; i < sizeof lacks / sizeof lacks[0]; i++)
         if (strstr(words, strerror(lacks[i])))
             return lacks[i];
-    return strstr(words, "out of file descriptors") ? EMFILE : 0; /* GNU ld */
+    for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strstr(words, known[i].words))
+            return known[i].error;
+    return 0;
 }
 
 /** Whether the address space of this process is limited (RLIMIT_AS). Stacks and libraries take addresses, too. */

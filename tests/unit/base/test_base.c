@@ -136,6 +136,20 @@ START_TEST(what_a_process_lacks_is_told_from_what_is_wrong)
 }
 END_TEST
 
+/* A compiler may be built with another C library than this program. */
+START_TEST(a_lack_is_found_in_the_words_of_each_c_library)
+{
+    ck_assert_int_eq(gyre_lack_in("cc: a.c: Too many open files"), EMFILE);
+    ck_assert_int_eq(gyre_lack_in("cc: a.c: No file descriptors available"), EMFILE);
+    ck_assert_int_eq(gyre_lack_in("ld: out of file descriptors"), EMFILE);
+    ck_assert_int_eq(gyre_lack_in("cc: Cannot allocate memory"), ENOMEM);
+    ck_assert_int_eq(gyre_lack_in("cc: Out of memory"), ENOMEM);
+    ck_assert_int_eq(gyre_lack_in("ld: No space left on device"), ENOSPC);
+    ck_assert_int_eq(gyre_lack_in("ld: Disk quota exceeded"), EDQUOT);
+    ck_assert_int_eq(gyre_lack_in("ld: Quota exceeded"), EDQUOT);
+}
+END_TEST
+
 START_TEST(threads_leave_the_programs_signals_and_take_their_own)
 {
     pthread_t thread;
@@ -183,6 +197,7 @@ int main(void)
     tcase_add_test(tcase, status_words_cover_every_status);
     tcase_add_test(tcase, a_lack_of_threads_names_the_limit_of_addresses_where_there_is_one);
     tcase_add_test(tcase, what_a_process_lacks_is_told_from_what_is_wrong);
+    tcase_add_test(tcase, a_lack_is_found_in_the_words_of_each_c_library);
     tcase_add_test(tcase, threads_leave_the_programs_signals_and_take_their_own);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);

@@ -163,12 +163,13 @@ static void send_raw(const void *bytes, size_t length, int count, int headers)
         struct cmsghdr *header = (struct cmsghdr *)(void *)(control + at);
         header->cmsg_level = SOL_SOCKET;
         header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int) * (size_t)count);
+        header->cmsg_len =
+            (socklen_t)CMSG_LEN(sizeof(int) * (size_t)count); /* the type that POSIX gives it */
         for (int k = 0; k < count; k++)
             memcpy(CMSG_DATA(header) + sizeof(int) * (size_t)k, &ends[0], sizeof(int));
         at += CMSG_SPACE(sizeof(int) * (size_t)count);
     }
-    message.msg_controllen = at;
+    message.msg_controllen = (socklen_t)at;
     ck_assert_int_eq(sendmsg(ends[0], &message, 0), (ssize_t)length);
 }
 

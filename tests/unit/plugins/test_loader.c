@@ -8,7 +8,9 @@
 #include "unit/unit.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -32,7 +34,7 @@ static const struct refusal {
     {"no-name", GYRE_INCOMPATIBLE, {"has no usable name"}},
     {"odd-name", GYRE_INCOMPATIBLE, {"has no usable name", "a-z, 0-9"}},
     {"stranger", GYRE_INCOMPATIBLE, {"is not a Gyre plugin", "exports no symbol 'gyre_plugin'"}},
-    {"unresolved", GYRE_UNAVAILABLE, {"gyre-test-unresolved.so", "undefined symbol", "nobody_provides_this"}},
+    {"unresolved", GYRE_UNAVAILABLE, {"gyre-test-unresolved.so", "symbol", "nobody_provides_this"}},
 };
 
 START_TEST(misfit_is_refused_with_its_sentence)
@@ -179,7 +181,7 @@ END_TEST
 /* ---- what this process lacks ---- */
 
 /* Sets a limit to `value`, and says what it was. */
-static rlim_t limit(__rlimit_resource_t which, rlim_t value)
+static rlim_t limit(unsigned which, rlim_t value)
 {
     struct rlimit now;
     ck_assert_int_eq(getrlimit(which, &now), 0);
@@ -191,7 +193,8 @@ static rlim_t limit(__rlimit_resource_t which, rlim_t value)
 
 START_TEST(no_descriptor_is_no_verdict_about_the_file)
 {
-    static const char said[] = "Too many open files; raise the limit of open files (ulimit -n)";
+    char said[128]; /* in the words of this C library */
+    snprintf(said, sizeof said, "%s; raise the limit of open files (ulimit -n)", strerror(EMFILE));
     struct gyre_plugin *plugin;
     void *library;
     const int free_one = dup(STDERR_FILENO);
@@ -259,7 +262,8 @@ START_TEST(no_memory_to_read_is_no_verdict_about_the_file)
     unlink(path);
     ck_assert_int_eq(status, GYRE_EXHAUSTED);
     ck_assert_int_eq(found, GYRE_ELF_UNKNOWN);
-    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "cannot be read: Cannot allocate memory"));
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "cannot be read: "));
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), strerror(ENOMEM)));
 }
 END_TEST
 #endif
