@@ -80,4 +80,22 @@ expected="$(python3 -c '
 for i in range(600):
     print("{\"number\":%d,\"secret\":%d}" % (i, 777000 if i < 400 else 0))')"
 [[ "$out" == "$expected" ]] || fail "expected zeros where a handler wrote nothing: the bytes of other requests are not its own"
+
+# ---- a tap in a part ----
+
+sed 's/^answer = .*/&, end/; s/^\[link.sums\]/[topic.sums]/; s/^to = last/to = end\ntaps = tap/' "$folder/left.ini" >"$folder/tap.ini"
+cat >>"$folder/tap.ini" <<END
+[kernel.end]
+source = $places:last
+backend = cuda
+[kernel.tap]
+source = $places:tap
+backend = cuda
+[link.seen]
+from = tap.seen
+to = last
+END
+run pipeline left --config "$folder/tap.ini"
+exits 1
+says "tap.ini:$(sed -n '/^to = last/=' "$folder/tap.ini"): kernel 'tap' on backend 'cuda' gets messages of tap 'tap' of topic 'sums', which belong to no request, and sends to kernel 'last' on another device"
 finish
