@@ -80,4 +80,14 @@ run pipeline orders --config "$mixed" --set kernel.price.backend=opncl
 checks=$((checks + 1))
 [[ "$code" != 0 && "$err" == *opncl* ]] || fail "expected a sentence about the backend"
 
+# the members of a pool take from rings that all of them reach
+sed "s|= queens|= $PWD/examples/pipeline/queens|; s|^members = place|&, other|; s|^answer = place|&, other|" \
+    examples/pipeline/queens.ini >"$folder/pool.ini"
+printf '[link.end]\nfrom = other.boards\nto = nowhere\n[kernel.other]\nsource = %s\n' "$PWD/examples/pipeline/queens.gyre.c:place" >>"$folder/pool.ini"
+run pipeline queens --config "$folder/pool.ini"
+exits 0
+run pipeline queens --config "$folder/pool.ini" --set kernel.other.backend=opencl
+exits 1
+says "pool.ini:$(sed -n '/^members = /=' "$folder/pool.ini"): kernel 'other' is a member of pool 'boards', and backend 'opencl' has no pools yet"
+
 finish
