@@ -7,6 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
 export XDG_RUNTIME_DIR="$folder/session" XDG_CACHE_HOME="$folder/cache" XDG_CONFIG_HOME="$folder/none"
 mkdir -p "$XDG_RUNTIME_DIR"
 unset GYRE_BACKEND
+# where processors are busy, PoCL takes its time
+export GYRE_COMPILE_TIMEOUT_MS="${GYRE_COMPILE_TIMEOUT_MS:-$((140000 * patience))}"
 mixed=examples/pipeline/mixed.ini
 run call --backend opencl examples/command/scale.gyre.c '{"value":20.5,"factor":2}'
 if ((code != 0)) && [[ "$err" == *unavailable* || "$err" == *"no OpenCL"* || "$err" == *"no backend"* || "$err" == *"no device"* ]]; then
