@@ -390,9 +390,10 @@ static gyre_u64 handle_jobs(struct cpu_worker *worker, gyre_link_ring *ring, gyr
                             gyre_u64 command, gyre_u64 *failed)
 {
     const bool own = cpu_jobs_are_own(worker, ring);
+    const gyre_u64 most = cpu_turns_most(worker, RUN_MAX);
     struct cpu_job job;
     gyre_u64 handled = 0;
-    while (handled < RUN_MAX && (own || !cpu_jobs_of_own_wait(worker)) && cpu_ports_have_room(worker) &&
+    while (handled < most && (own || !cpu_jobs_of_own_wait(worker)) && cpu_ports_have_room(worker) &&
            cpu_job_take(worker, ring, window, &job)) {
         cpu_ports_make_room(worker); /* there is room, also in the ring, which has a message less at most */
         if (__builtin_expect(worker->traced.ring != NULL, 0))
@@ -459,6 +460,8 @@ static uint64_t serve_own(struct cpu_worker *worker, uint64_t command)
     uint64_t handled = 0;
     for (uint32_t i = 0; i < table->inlet_count && worker->links.pools && !worker->links.kept.waits; i++) {
         const gyre_link_ring *ring = at(inlets_of(table)[i].ring);
+        if (handled && worker->turn.turns)
+            break;
         if (ring->pool & GYRE_POOL_OWN && cpu_jobs_are_own(worker, ring))
             handled += serve_inlet(worker, &inlets_of(table)[i], command);
     }

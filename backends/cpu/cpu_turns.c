@@ -240,17 +240,22 @@ void cpu_turns_did(struct cpu_worker *worker, bool anything)
 
 /* ---- inside of handlers ---- */
 
-/* Counts how often in turn the handler found what it had found before: so it does nothing but wait. */
+/*
+ * Counts how often in turn the handler found by atomic operations what it had found before: so it does nothing but wait. Others do not
+ * count, because nobody can wait by them: a loop that reads one word again and again may be about anything.
+ */
 static void count_repeats(struct cpu_turn *turn, const struct cpu_touch *touch)
 {
+    const bool counts = touch->how & GYRE_TOUCH_ATOMIC;
     struct cpu_look look = {touch->code, touch->at, 0};
     memcpy(&look.bytes, touch->at, touch->size < sizeof look.bytes ? touch->size : sizeof look.bytes);
-    turn->last = look;
+    if (counts)
+        turn->last = look;
     for (uint32_t i = 0; i < CPU_LOOKS_MAX; i++) {
         const struct cpu_look *const before = &turn->looks[i];
         if (before->code != look.code || before->at != look.at)
             continue;
-        turn->repeats = before->bytes == look.bytes ? turn->repeats + 1 : 0;
+        turn->repeats = before->bytes == look.bytes ? turn->repeats + counts : 0;
         turn->looks[i] = look;
         return;
     }
@@ -300,7 +305,7 @@ void cpu_turns_point(struct cpu_worker *worker, const struct cpu_touch *touch)
         count_repeats(turn, touch);
     if (draw(turns) % POINT_ODDS != 0)
         return;
-    if (turn->repeats >= REPEATS_MAX)
+    if (turn->repeats >= REPEATS_MAX && touch->how & GYRE_TOUCH_ATOMIC)
         look_for_deadlock(turn, touch);
     if (!turn->given_up)
         stop_inside(turn);

@@ -125,8 +125,9 @@ static bool entries_are_whole(const gyre_kernel *kernel)
 }
 
 /* Takes back what only the kernel itself could do for a queue that enters a pipeline: messages back to back, express lines. */
-static void plan_entry(const gyre_kernel *kernel, struct gyre_queue_options *options)
+static void plan_entry(const gyre_kernel *kernel, bool passes_on, struct gyre_queue_options *options)
 {
+    options->passed_on |= passes_on;
     options->bridged_requests = options->bridged_replies = false;
     options->express = options->express_replies = false;
     options->timed = options->timed && entries_are_whole(kernel);
@@ -150,7 +151,7 @@ static gyre_status plan_ring(const gyre_kernel *kernel, const struct gyre_kernel
     if (status == GYRE_OK)
         status = gyre_queue_plan_layout(kernel->runtime->config, &site, section, options);
     if (face->enters_pipeline)
-        plan_entry(kernel, options);
+        plan_entry(kernel, face->passes_on, options);
     if (status == GYRE_OK)
         return status;
     gyre_queue_growth_finish(&options->request_growth);

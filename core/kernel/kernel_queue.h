@@ -16,6 +16,7 @@ static inline gyre_queue *gyre_kernel_first_queue(const gyre_kernel *kernel)
 struct gyre_kernel_face {
     const gyre_kernel_record *record;
     struct gyre_kernel_types *types;
+    bool passes_on; /* other programs may see what its messages cause: no bytes of earlier ones */
     bool
         enters_pipeline; /* then each message lies in a slot of its own, and is completed by whichever kernel ends its flow */
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/links/cycles.h"
 #include "core/links/station.h"
 
 static const char *name_of(const gyre_pipeline *pipeline, int node)
@@ -44,6 +45,26 @@ static gyre_status check_node(const gyre_pipeline *pipeline, int node)
     return GYRE_OK;
 }
 
+static bool crosses(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    if (link->to == GYRE_NODE_NOWHERE)
+        return false;
+    const struct gyre_node *from = &pipeline->nodes[link->from], *to = &pipeline->nodes[link->to];
+    return (from->is_apart || to->is_apart) && from->facts.device != to->facts.device;
+}
+
+/* The tap within a part through which messages come to the kernel; NULL: there is none. */
+static const struct gyre_link *find_tap_before(const gyre_pipeline *pipeline, int node)
+{
+    for (int i = 0; i < pipeline->link_count; i++) {
+        const struct gyre_link *tap = &pipeline->links[i];
+        if (tap->slow == GYRE_SLOW_TAP && tap->to != GYRE_NODE_NOWHERE && pipeline->nodes[tap->to].is_apart &&
+            !crosses(pipeline, tap) && (tap->to == node || gyre_links_lead(pipeline, tap->to, node)))
+            return tap;
+    }
+    return NULL;
+}
+
 /* A link that begins or ends at a kernel that is apart, and at one of another device. */
 static gyre_status check_crossing(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
@@ -60,15 +81,16 @@ static gyre_status check_crossing(const gyre_pipeline *pipeline, const struct gy
             "link '%s' shares its messages by key among the blocks of kernel '%s' on backend '%s', and comes from another "
             "device: give the kernel one block, and leave `share` out",
             link->name, to, backend_of(pipeline, link->to));
+    const struct gyre_link *tap =
+        pipeline->nodes[link->from].is_apart ? find_tap_before(pipeline, link->from) : NULL;
+    if (tap)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' on backend '%s' gets messages of tap '%s' of topic '%s', which belong to no request, and sends "
+            "to kernel '%s' on another device: name '%s' in `to`, or run it on backend 'cpu'",
+            from, backend_of(pipeline, link->from), name_of(pipeline, tap->to), tap->topic, to,
+            name_of(pipeline, tap->to));
     return GYRE_OK;
-}
-
-static bool crosses(const gyre_pipeline *pipeline, const struct gyre_link *link)
-{
-    if (link->to == GYRE_NODE_NOWHERE)
-        return false;
-    const struct gyre_node *from = &pipeline->nodes[link->from], *to = &pipeline->nodes[link->to];
-    return (from->is_apart || to->is_apart) && from->facts.device != to->facts.device;
 }
 
 static gyre_status check(const gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)

@@ -27,7 +27,8 @@ static gyre_status make_faces(gyre_pipeline *pipeline)
         struct gyre_kernel_face *face = &pipeline->faces[i];
         if (!pipeline->nodes[i].enters)
             continue;
-        *face = (struct gyre_kernel_face){.record = &pipeline->records[i], .enters_pipeline = true};
+        *face = (struct gyre_kernel_face){
+            .record = &pipeline->records[i], .enters_pipeline = true, .passes_on = pipeline->whole != NULL};
         status = gyre_kernel_types_create(pipeline->name, face->record->request, face->record->reply,
                                           &face->types);
     }

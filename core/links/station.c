@@ -312,7 +312,7 @@ static void return_one(struct gyre_station *station, struct gyre_settled *did, b
 {
     struct gyre_station_place *place = &station->places[station->returned & (station->capacity - 1)];
     if (!whole || station->returned < station->doubtful)
-        fail(did, "what it sent to another device is incomplete");
+        fail(did, "what it sent elsewhere is incomplete");
     settle(station, place, did);
     count_returned(station);
 }

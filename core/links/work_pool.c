@@ -78,19 +78,49 @@ gyre_status gyre_work_pool_check(const gyre_pipeline *pipeline, const struct gyr
     return GYRE_OK;
 }
 
+static bool has_pools(const struct gyre_node_facts *facts)
+{
+    return gyre_dispatch_device_info(facts->device)->knows_links & GYRE_LINKING_POOLS;
+}
+
+/* Whoever takes from the rings of a pool reaches the counters of all that do. */
+static gyre_status check_member(const struct gyre_link *link, const struct gyre_node_facts *from,
+                                const struct gyre_node_facts *to)
+{
+    const char *backend = gyre_dispatch_backend(to->device);
+    if (!has_pools(to))
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' is a member of pool '%s', and backend '%s' has no pools yet: run all of its members "
+            "on backend 'cpu', or give the kernel a link of its own",
+            to->name, link->pool, backend);
+    if (to->device != from->device && !(to->is_shared && from->is_shared))
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' on backend '%s' is a member of pool '%s', and kernel '%s', which sends to it, is on another "
+            "device: run both on the same one",
+            to->name, backend, link->pool, from->name);
+    return GYRE_OK;
+}
+
 gyre_status gyre_work_pools_check_device(const gyre_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
-        struct gyre_dispatch *device = pipeline->nodes[link->from].facts.device;
-        if (!link->pool[0] || gyre_dispatch_device_info(device)->knows_links & GYRE_LINKING_POOLS)
+        const struct gyre_node_facts *from = &pipeline->nodes[link->from].facts;
+        if (!link->pool[0])
             continue;
-        gyre_error_set(
-            GYRE_UNIMPLEMENTED,
-            "kernel '%s' sends to pool '%s', and backend '%s' has no pools yet: run the pipeline on "
-            "backend 'cpu', or give the port a link to one kernel",
-            pipeline->nodes[link->from].facts.name, link->pool, gyre_dispatch_backend(device));
-        return gyre_wiring_blame(link->place.from, GYRE_UNIMPLEMENTED);
+        if (!has_pools(from)) {
+            gyre_error_set(
+                GYRE_UNIMPLEMENTED,
+                "kernel '%s' sends to pool '%s', and backend '%s' has no pools yet: run the pipeline on "
+                "backend 'cpu', or give the port a link to one kernel",
+                from->name, link->pool, gyre_dispatch_backend(from->device));
+            return gyre_wiring_blame(link->place.from, GYRE_UNIMPLEMENTED);
+        }
+        const gyre_status status = check_member(link, from, &pipeline->nodes[link->to].facts);
+        if (status != GYRE_OK)
+            return gyre_wiring_blame(link->place.to, status);
     }
     return GYRE_OK;
 }

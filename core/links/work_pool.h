@@ -19,7 +19,7 @@ uint32_t gyre_work_pool_word(const gyre_pipeline *pipeline, const struct gyre_li
 
 /** Checks a link to a member, which is not added yet. INVALID. */
 gyre_status gyre_work_pool_check(const gyre_pipeline *pipeline, const struct gyre_link *link);
-/** UNIMPLEMENTED, or CONFIG with the place, where a port leads to a pool and the backend has none. */
+/** UNIMPLEMENTED, or CONFIG with the place, where a port leads to a pool, and the backend of the port or of a member has none. */
 gyre_status gyre_work_pools_check_device(const gyre_pipeline *pipeline);
 
 #endif

@@ -7,6 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
 export XDG_RUNTIME_DIR="$folder/session" XDG_CACHE_HOME="$folder/cache" XDG_CONFIG_HOME="$folder/none"
 mkdir -p "$XDG_RUNTIME_DIR"
 unset GYRE_BACKEND
+# where processors are busy, PoCL takes its time
+export GYRE_COMPILE_TIMEOUT_MS="${GYRE_COMPILE_TIMEOUT_MS:-$((140000 * patience))}"
 mixed=examples/pipeline/mixed.ini
 run call --backend opencl examples/command/scale.gyre.c '{"value":20.5,"factor":2}'
 if ((code != 0)) && [[ "$err" == *unavailable* || "$err" == *"no OpenCL"* || "$err" == *"no backend"* || "$err" == *"no device"* ]]; then
@@ -79,5 +81,15 @@ says "kernel 'price' runs in a worker process, and kernels there are not linked:
 run pipeline orders --config "$mixed" --set kernel.price.backend=opncl
 checks=$((checks + 1))
 [[ "$code" != 0 && "$err" == *opncl* ]] || fail "expected a sentence about the backend"
+
+# the members of a pool take from rings that all of them reach
+sed "s|= queens|= $PWD/examples/pipeline/queens|; s|^members = place|&, other|; s|^answer = place|&, other|" \
+    examples/pipeline/queens.ini >"$folder/pool.ini"
+printf '[link.end]\nfrom = other.boards\nto = nowhere\n[kernel.other]\nsource = %s\n' "$PWD/examples/pipeline/queens.gyre.c:place" >>"$folder/pool.ini"
+run pipeline queens --config "$folder/pool.ini"
+exits 0
+run pipeline queens --config "$folder/pool.ini" --set kernel.other.backend=opencl
+exits 1
+says "pool.ini:$(sed -n '/^members = /=' "$folder/pool.ini"): kernel 'other' is a member of pool 'boards', and backend 'opencl' has no pools yet"
 
 finish

@@ -45,4 +45,57 @@ says "pipeline 'orders': entry 'check' is on backend 'cuda', and other kernels o
 run pipeline orders "${mixed[@]}" --set pipeline.orders.window=4
 exits 1
 says "pipeline 'orders': command line: the pipeline has a window or a quota, and kernel 'price' on backend 'cuda' would not count its messages with those of other devices"
+
+# ---- what earlier requests left in the memory of a part ----
+
+places="$(dirname "${BASH_SOURCE[0]}")/kernels/parts.gyre.c"
+places="$(realpath "$places")"
+cat >"$folder/left.ini" <<END
+[gyre]
+backend = cpu
+[kernel.split]
+source = $places:split
+[kernel.middle]
+source = $places:middle
+backend = cuda
+[kernel.last]
+source = $places:last
+[pipeline.left]
+entry = split
+answer = last
+[link.jobs]
+from = split.jobs
+to = middle
+[link.sums]
+from = middle.sums
+to = last
+END
+mapfile -t requests < <(python3 -c '
+for i in range(600):
+    print("{\"number\":%d,\"fill\":%d}" % (i, i < 400))')
+run call --config "$folder/left.ini" --pipeline left "${requests[@]}"
+exits 0
+checks=$((checks + 1))
+expected="$(python3 -c '
+for i in range(600):
+    print("{\"number\":%d,\"secret\":%d}" % (i, 777000 if i < 400 else 0))')"
+[[ "$out" == "$expected" ]] || fail "expected zeros where a handler wrote nothing: the bytes of other requests are not its own"
+
+# ---- a tap in a part ----
+
+sed 's/^answer = .*/&, end/; s/^\[link.sums\]/[topic.sums]/; s/^to = last/to = end\ntaps = tap/' "$folder/left.ini" >"$folder/tap.ini"
+cat >>"$folder/tap.ini" <<END
+[kernel.end]
+source = $places:last
+backend = cuda
+[kernel.tap]
+source = $places:tap
+backend = cuda
+[link.seen]
+from = tap.seen
+to = last
+END
+run pipeline left --config "$folder/tap.ini"
+exits 1
+says "tap.ini:$(sed -n '/^to = last/=' "$folder/tap.ini"): kernel 'tap' on backend 'cuda' gets messages of tap 'tap' of topic 'sums', which belong to no request, and sends to kernel 'last' on another device"
 finish
