@@ -176,6 +176,15 @@ static gyre_status begin(struct gyre_collecting *all, const gyre_collect_desc *d
     return status == GYRE_OK ? gyre_collect_find(all) : status;
 }
 
+/* `status`: that of the beginning. */
+static gyre_status finish(struct gyre_collecting *all, gyre_status status)
+{
+    if (status == GYRE_OK)
+        status = try_until_done(all);
+    gyre_collect_leave(all);
+    return status;
+}
+
 /* ---- the calls ---- */
 
 static gyre_status reduce(struct gyre_collecting *all, const gyre_collect_desc *desc, gyre_collect_rule rule,
@@ -191,7 +200,7 @@ static gyre_status reduce(struct gyre_collecting *all, const gyre_collect_desc *
         status = check_root(all, root);
     for (uint32_t i = 0; i < all->count; i++)
         all->parts[i].gets = root == UINT32_MAX || i == root;
-    return status == GYRE_OK ? try_until_done(all) : status;
+    return finish(all, status);
 }
 
 gyre_status gyre_all_reduce(const gyre_collect_desc *desc, gyre_collect_rule rule, uint64_t deadline_ns)
@@ -219,7 +228,7 @@ gyre_status gyre_broadcast(const gyre_collect_desc *desc, uint32_t root, uint64_
         status = check_root(&all, root);
     for (uint32_t i = 0; i < all.count; i++)
         all.parts[i].gets = i != root;
-    return status == GYRE_OK ? try_until_done(&all) : status;
+    return finish(&all, status);
 }
 
 gyre_status gyre_gather(const gyre_collect_desc *desc, void *items, size_t size, uint64_t deadline_ns)
@@ -228,12 +237,10 @@ gyre_status gyre_gather(const gyre_collect_desc *desc, void *items, size_t size,
         .call = "gyre_gather", .kind = GYRE_COLLECTING_FETCH, .items = items, .deadline_ns = deadline_ns};
     if (!items)
         return GYRE_ARGUMENTS("gyre_gather", {"items", items});
-    const gyre_status status = begin(&all, desc);
-    if (status != GYRE_OK)
-        return status;
-    if (size / all.count != all.bytes || size % all.count)
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_gather: expected room for %u times %llu bytes, found room for %zu bytes",
-                              all.count, (unsigned long long)all.bytes, size);
-    return try_until_done(&all);
+    gyre_status status = begin(&all, desc);
+    if (status == GYRE_OK && (size / all.count != all.bytes || size % all.count))
+        status = gyre_error_set(
+            GYRE_INVALID, "gyre_gather: expected room for %u times %llu bytes, found room for %zu bytes",
+            all.count, (unsigned long long)all.bytes, size);
+    return finish(&all, status);
 }

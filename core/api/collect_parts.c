@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/kernel/visit.h"
 
 /* ---- kernels ---- */
 
@@ -33,6 +34,9 @@ static gyre_status add_kernel(struct gyre_collecting *all, gyre_kernel *kernel)
         return gyre_error_set(GYRE_INVALID, "%s: kernel %" PRIu32 " of the list is NULL", all->call,
                               all->count);
     const struct gyre_standing standing = gyre_standing_of(kernel);
+    const gyre_status status = gyre_runtime_check_own(standing.runtime, all->call);
+    if (status != GYRE_OK)
+        return status;
     for (uint32_t i = 0; i < all->count; i++)
         if (all->parts[i].standing.kernel == kernel)
             return gyre_error_set(GYRE_INVALID, "%s: kernel '%s' is in the list twice", all->call,
@@ -40,6 +44,8 @@ static gyre_status add_kernel(struct gyre_collecting *all, gyre_kernel *kernel)
     if (all->count > 0 && all->parts[0].standing.runtime != standing.runtime)
         return gyre_error_set(GYRE_INVALID, "%s: kernels '%s' and '%s' are of two runtimes", all->call,
                               all->parts[0].standing.name, standing.name);
+    if (!gyre_kernel_visit_this(kernel))
+        return gyre_error_set(GYRE_CLOSED, "%s: kernel '%s' is being released", all->call, standing.name);
     all->parts[all->count++].standing = standing;
     return GYRE_OK;
 }
@@ -77,7 +83,13 @@ gyre_status gyre_collect_take(const gyre_collect_desc *desc, struct gyre_collect
     all->first = desc->first;
     all->wanted = desc->count;
     put_in_order(all);
-    return gyre_runtime_check_own(all->parts[0].standing.runtime, all->call);
+    return GYRE_OK;
+}
+
+void gyre_collect_leave(struct gyre_collecting *all)
+{
+    while (all->count > 0)
+        gyre_kernel_leave(all->parts[--all->count].standing.kernel);
 }
 
 /* ---- buffers ---- */

@@ -5,8 +5,12 @@
 
 #include "core/api/collecting.h"
 
-/** Takes the kernels of a descriptor, which is checked. INVALID. */
+/**
+ * Takes the kernels of a descriptor, which is checked. INVALID; CLOSED: one is being released. Until gyre_collect_leave, also behind a
+ * failure, none that was taken is freed.
+ */
 gyre_status gyre_collect_take(const gyre_collect_desc *desc, struct gyre_collecting *all);
+void gyre_collect_leave(struct gyre_collecting *all);
 /**
  * Finds the buffers, and checks that they fit together. INVALID. Called once before the kernels stand, so that a mistake disturbs
  * nobody, and once more while they do, because they may have been changed.
