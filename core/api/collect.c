@@ -173,7 +173,7 @@ static gyre_status begin(struct gyre_collecting *all, const gyre_collect_desc *d
         return GYRE_ARGUMENTS(all->call, GYRE_SIZED(desc));
     memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
     const gyre_status status = gyre_collect_take(&given, all);
-    return status == GYRE_OK ? gyre_collect_find(all) : status;
+    return status == GYRE_OK ? gyre_collect_check(all) : status;
 }
 
 /* `status`: that of the beginning. */

@@ -168,10 +168,6 @@ static gyre_status check_apart(const struct gyre_collecting *all, uint32_t part)
 /* How the bytes of the parts are reached. A fetch copies each once, and needs no more than that. */
 static void find_places(struct gyre_collecting *all)
 {
-    const struct gyre_named_buffer *named = &all->parts[0].named;
-    all->scalar = named->scalar;
-    all->offset = all->first * named->element_size;
-    all->bytes = (all->wanted ? all->wanted : named->elements - all->first) * named->element_size;
     all->in_place = all->kind != GYRE_COLLECTING_FETCH;
     for (uint32_t i = 0; i < all->count; i++) {
         struct gyre_collecting_part *part = &all->parts[i];
@@ -186,8 +182,9 @@ static void find_places(struct gyre_collecting *all)
     }
 }
 
-gyre_status gyre_collect_find(struct gyre_collecting *all)
+gyre_status gyre_collect_check(struct gyre_collecting *all)
 {
+    const struct gyre_named_buffer *named = &all->parts[0].named;
     gyre_status status = GYRE_OK;
     for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++) {
         struct gyre_collecting_part *part = &all->parts[i];
@@ -198,9 +195,20 @@ gyre_status gyre_collect_find(struct gyre_collecting *all)
             status = check_type(all, part);
         if (status == GYRE_OK)
             status = check_length(all, part);
-        if (status == GYRE_OK)
-            status = check_apart(all, i);
     }
+    if (status != GYRE_OK)
+        return status;
+    all->scalar = named->scalar;
+    all->offset = all->first * named->element_size;
+    all->bytes = (all->wanted ? all->wanted : named->elements - all->first) * named->element_size;
+    return GYRE_OK;
+}
+
+gyre_status gyre_collect_find(struct gyre_collecting *all)
+{
+    gyre_status status = gyre_collect_check(all);
+    for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
+        status = check_apart(all, i);
     if (status == GYRE_OK)
         find_places(all);
     return status;
