@@ -99,12 +99,21 @@ static gyre_status write_and_count(struct gyre_collecting *all)
     return status;
 }
 
+/* A fetch gets exactly the bytes that its caller has room for. */
+static gyre_status check_items(const struct gyre_collecting *all)
+{
+    if (all->kind != GYRE_COLLECTING_FETCH ||
+        (all->items_size / all->count == all->bytes && all->items_size % all->count == 0))
+        return GYRE_OK;
+    return gyre_error_set(GYRE_INVALID, "%s: expected room for %u times %llu bytes, found room for %zu bytes",
+                          all->call, all->count, (unsigned long long)all->bytes, all->items_size);
+}
+
 static gyre_status work(struct gyre_collecting *all)
 {
-    const uint64_t bytes = all->bytes;
     gyre_status status = gyre_collect_find(all);
-    if (status == GYRE_OK && bytes != all->bytes)
-        return gyre_error_set(GYRE_AGAIN, "%s: buffer '%s' was changed meanwhile", all->call, all->buffer);
+    if (status == GYRE_OK)
+        status = check_items(all); /* a change may have made the buffers longer */
     if (status == GYRE_OK)
         status = make_room(all);
     if (status == GYRE_OK)
@@ -233,14 +242,15 @@ gyre_status gyre_broadcast(const gyre_collect_desc *desc, uint32_t root, uint64_
 
 gyre_status gyre_gather(const gyre_collect_desc *desc, void *items, size_t size, uint64_t deadline_ns)
 {
-    struct gyre_collecting all = {
-        .call = "gyre_gather", .kind = GYRE_COLLECTING_FETCH, .items = items, .deadline_ns = deadline_ns};
+    struct gyre_collecting all = {.call = "gyre_gather",
+                                  .kind = GYRE_COLLECTING_FETCH,
+                                  .items = items,
+                                  .items_size = size,
+                                  .deadline_ns = deadline_ns};
     if (!items)
         return GYRE_ARGUMENTS("gyre_gather", {"items", items});
     gyre_status status = begin(&all, desc);
-    if (status == GYRE_OK && (size / all.count != all.bytes || size % all.count))
-        status = gyre_error_set(
-            GYRE_INVALID, "gyre_gather: expected room for %u times %llu bytes, found room for %zu bytes",
-            all.count, (unsigned long long)all.bytes, size);
+    if (status == GYRE_OK)
+        status = check_items(&all);
     return finish(&all, status);
 }
