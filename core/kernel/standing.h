@@ -18,6 +18,7 @@ struct gyre_standing {
     const char *name;
     gyre_runtime *runtime;
     uint64_t generation, incarnation; /* of the kernel, and of its worker process, since it stands */
+    uint64_t begun_ns;                /* when it was told to stand */
     bool stands;
     bool drawn; /* a checkpoint is begun and does not count yet */
 };
