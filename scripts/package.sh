@@ -83,6 +83,7 @@ enter_system()
     cp /etc/resolv.conf "$root/etc/resolv.conf"
     for name in proc dev; do
         mount --rbind "/$name" "$root/$name"
+        mount --make-rslave "$root/$name" # what is unmounted there stays mounted here
     done
     chroot "$root" "$@" || status=1
     for name in dev proc; do

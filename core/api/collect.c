@@ -99,12 +99,21 @@ static gyre_status write_and_count(struct gyre_collecting *all)
     return status;
 }
 
+/* A fetch gets exactly the bytes that its caller has room for. */
+static gyre_status check_items(const struct gyre_collecting *all)
+{
+    if (all->kind != GYRE_COLLECTING_FETCH ||
+        (all->items_size / all->count == all->bytes && all->items_size % all->count == 0))
+        return GYRE_OK;
+    return gyre_error_set(GYRE_INVALID, "%s: expected room for %u times %llu bytes, found room for %zu bytes",
+                          all->call, all->count, (unsigned long long)all->bytes, all->items_size);
+}
+
 static gyre_status work(struct gyre_collecting *all)
 {
-    const uint64_t bytes = all->bytes;
     gyre_status status = gyre_collect_find(all);
-    if (status == GYRE_OK && bytes != all->bytes)
-        return gyre_error_set(GYRE_AGAIN, "%s: buffer '%s' was changed meanwhile", all->call, all->buffer);
+    if (status == GYRE_OK)
+        status = check_items(all); /* a change may have made the buffers longer */
     if (status == GYRE_OK)
         status = make_room(all);
     if (status == GYRE_OK)
@@ -173,7 +182,16 @@ static gyre_status begin(struct gyre_collecting *all, const gyre_collect_desc *d
         return GYRE_ARGUMENTS(all->call, GYRE_SIZED(desc));
     memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
     const gyre_status status = gyre_collect_take(&given, all);
-    return status == GYRE_OK ? gyre_collect_find(all) : status;
+    return status == GYRE_OK ? gyre_collect_check(all) : status;
+}
+
+/* `status`: that of the beginning. */
+static gyre_status finish(struct gyre_collecting *all, gyre_status status)
+{
+    if (status == GYRE_OK)
+        status = try_until_done(all);
+    gyre_collect_leave(all);
+    return status;
 }
 
 /* ---- the calls ---- */
@@ -191,7 +209,7 @@ static gyre_status reduce(struct gyre_collecting *all, const gyre_collect_desc *
         status = check_root(all, root);
     for (uint32_t i = 0; i < all->count; i++)
         all->parts[i].gets = root == UINT32_MAX || i == root;
-    return status == GYRE_OK ? try_until_done(all) : status;
+    return finish(all, status);
 }
 
 gyre_status gyre_all_reduce(const gyre_collect_desc *desc, gyre_collect_rule rule, uint64_t deadline_ns)
@@ -219,21 +237,20 @@ gyre_status gyre_broadcast(const gyre_collect_desc *desc, uint32_t root, uint64_
         status = check_root(&all, root);
     for (uint32_t i = 0; i < all.count; i++)
         all.parts[i].gets = i != root;
-    return status == GYRE_OK ? try_until_done(&all) : status;
+    return finish(&all, status);
 }
 
 gyre_status gyre_gather(const gyre_collect_desc *desc, void *items, size_t size, uint64_t deadline_ns)
 {
-    struct gyre_collecting all = {
-        .call = "gyre_gather", .kind = GYRE_COLLECTING_FETCH, .items = items, .deadline_ns = deadline_ns};
+    struct gyre_collecting all = {.call = "gyre_gather",
+                                  .kind = GYRE_COLLECTING_FETCH,
+                                  .items = items,
+                                  .items_size = size,
+                                  .deadline_ns = deadline_ns};
     if (!items)
         return GYRE_ARGUMENTS("gyre_gather", {"items", items});
-    const gyre_status status = begin(&all, desc);
-    if (status != GYRE_OK)
-        return status;
-    if (size / all.count != all.bytes || size % all.count)
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_gather: expected room for %u times %llu bytes, found room for %zu bytes",
-                              all.count, (unsigned long long)all.bytes, size);
-    return try_until_done(&all);
+    gyre_status status = begin(&all, desc);
+    if (status == GYRE_OK)
+        status = check_items(&all);
+    return finish(&all, status);
 }

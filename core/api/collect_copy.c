@@ -269,8 +269,10 @@ static gyre_status put_back_into(const struct gyre_collecting *all, const struct
                                      .byte_count = all->bytes,
                                      .source = part->before};
     const gyre_status status = gyre_standing_transfer(&part->standing, buffer, &desc);
-    if (status == GYRE_OK || part->covered || !gyre_dispatch_isolated(buffer->dispatch))
-        return part->covered ? GYRE_OK : status;
+    if (part->covered)
+        return status == GYRE_LOST ? GYRE_OK : status; /* recovery brings it back, behind a death alone */
+    if (status == GYRE_OK || !gyre_dispatch_isolated(buffer->dispatch))
+        return status;
     return gyre_dispatch_transfer(buffer->dispatch,
                                   &desc); /* to the next worker, whose buffer is filled with the result */
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/kernel/visit.h"
 
 /* ---- kernels ---- */
 
@@ -33,6 +34,9 @@ static gyre_status add_kernel(struct gyre_collecting *all, gyre_kernel *kernel)
         return gyre_error_set(GYRE_INVALID, "%s: kernel %" PRIu32 " of the list is NULL", all->call,
                               all->count);
     const struct gyre_standing standing = gyre_standing_of(kernel);
+    const gyre_status status = gyre_runtime_check_own(standing.runtime, all->call);
+    if (status != GYRE_OK)
+        return status;
     for (uint32_t i = 0; i < all->count; i++)
         if (all->parts[i].standing.kernel == kernel)
             return gyre_error_set(GYRE_INVALID, "%s: kernel '%s' is in the list twice", all->call,
@@ -40,6 +44,8 @@ static gyre_status add_kernel(struct gyre_collecting *all, gyre_kernel *kernel)
     if (all->count > 0 && all->parts[0].standing.runtime != standing.runtime)
         return gyre_error_set(GYRE_INVALID, "%s: kernels '%s' and '%s' are of two runtimes", all->call,
                               all->parts[0].standing.name, standing.name);
+    if (!gyre_kernel_visit_this(kernel))
+        return gyre_error_set(GYRE_CLOSED, "%s: kernel '%s' is being released", all->call, standing.name);
     all->parts[all->count++].standing = standing;
     return GYRE_OK;
 }
@@ -77,7 +83,13 @@ gyre_status gyre_collect_take(const gyre_collect_desc *desc, struct gyre_collect
     all->first = desc->first;
     all->wanted = desc->count;
     put_in_order(all);
-    return gyre_runtime_check_own(all->parts[0].standing.runtime, all->call);
+    return GYRE_OK;
+}
+
+void gyre_collect_leave(struct gyre_collecting *all)
+{
+    while (all->count > 0)
+        gyre_kernel_leave(all->parts[--all->count].standing.kernel);
 }
 
 /* ---- buffers ---- */
@@ -156,10 +168,6 @@ static gyre_status check_apart(const struct gyre_collecting *all, uint32_t part)
 /* How the bytes of the parts are reached. A fetch copies each once, and needs no more than that. */
 static void find_places(struct gyre_collecting *all)
 {
-    const struct gyre_named_buffer *named = &all->parts[0].named;
-    all->scalar = named->scalar;
-    all->offset = all->first * named->element_size;
-    all->bytes = (all->wanted ? all->wanted : named->elements - all->first) * named->element_size;
     all->in_place = all->kind != GYRE_COLLECTING_FETCH;
     for (uint32_t i = 0; i < all->count; i++) {
         struct gyre_collecting_part *part = &all->parts[i];
@@ -174,8 +182,9 @@ static void find_places(struct gyre_collecting *all)
     }
 }
 
-gyre_status gyre_collect_find(struct gyre_collecting *all)
+gyre_status gyre_collect_check(struct gyre_collecting *all)
 {
+    const struct gyre_named_buffer *named = &all->parts[0].named;
     gyre_status status = GYRE_OK;
     for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++) {
         struct gyre_collecting_part *part = &all->parts[i];
@@ -186,9 +195,20 @@ gyre_status gyre_collect_find(struct gyre_collecting *all)
             status = check_type(all, part);
         if (status == GYRE_OK)
             status = check_length(all, part);
-        if (status == GYRE_OK)
-            status = check_apart(all, i);
     }
+    if (status != GYRE_OK)
+        return status;
+    all->scalar = named->scalar;
+    all->offset = all->first * named->element_size;
+    all->bytes = (all->wanted ? all->wanted : named->elements - all->first) * named->element_size;
+    return GYRE_OK;
+}
+
+gyre_status gyre_collect_find(struct gyre_collecting *all)
+{
+    gyre_status status = gyre_collect_check(all);
+    for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
+        status = check_apart(all, i);
     if (status == GYRE_OK)
         find_places(all);
     return status;

@@ -33,7 +33,8 @@ struct gyre_collecting {
     gyre_collect_element element;
     enum gyre_fold_rule rule; /* of REDUCE */
     uint32_t root;            /* of COPY: whose bytes */
-    unsigned char *items;     /* of FETCH: where all go */
+    unsigned char *items;     /* of FETCH: where all go, ... */
+    size_t items_size;        /* and the room there */
     uint64_t deadline_ns;
 
     uint32_t count;

@@ -5,8 +5,10 @@
  */
 #include "core/durability/checkpoint_draw.h"
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/base/probe.h"
 #include "core/durability/snapshot.h"
 #include "core/kernel/kernel_queue.h"
 #include "core/queue/queue.h"
@@ -29,6 +31,13 @@ gyre_status gyre_checkpoint_read(gyre_kernel *kernel)
     return status;
 }
 
+void gyre_checkpoint_note_pause(struct gyre_checkpoints *checkpoints, uint64_t begun_ns)
+{
+    checkpoints->pause_ns = gyre_clock_ns() - begun_ns;
+    if (checkpoints->pause_ns > checkpoints->longest_pause_ns)
+        checkpoints->longest_pause_ns = checkpoints->pause_ns;
+}
+
 void gyre_checkpoint_count(const gyre_kernel *kernel, struct gyre_checkpoints *checkpoints)
 {
     (void)GYRE_FAULT_POINT(CHECKPOINT_COMMIT);
@@ -37,6 +46,7 @@ void gyre_checkpoint_count(const gyre_kernel *kernel, struct gyre_checkpoints *c
     for (gyre_queue *queue = gyre_kernel_first_queue(kernel); queue; queue = gyre_view_of(queue)->next)
         gyre_queue_log_commit(queue, checkpoints->every_messages);
     checkpoints->taken++;
+    GYRE_PROBE2(checkpoint, kernel->name, checkpoints->pause_ns);
 }
 
 bool gyre_checkpoint_draw_begin(gyre_kernel *kernel)
@@ -54,11 +64,13 @@ gyre_status gyre_checkpoint_draw_copy(gyre_kernel *kernel)
     return gyre_checkpoint_read(kernel);
 }
 
-void gyre_checkpoint_draw_end(gyre_kernel *kernel, bool counts)
+void gyre_checkpoint_draw_end(gyre_kernel *kernel, bool counts, uint64_t begun_ns)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
-    if (counts)
+    if (counts) {
+        gyre_checkpoint_note_pause(checkpoints, begun_ns);
         gyre_checkpoint_count(kernel, checkpoints);
+    }
     checkpoints->writing = false;
 }
 

@@ -12,7 +12,6 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "core/base/probe.h"
 #include "core/base/threads.h"
 #include "core/durability/checkpoint_draw.h"
 #include "core/durability/durable.h"
@@ -40,13 +39,6 @@ static gyre_status check_takeable(const gyre_kernel *kernel)
     return gyre_standstill_check(kernel);
 }
 
-static void note_pause(struct gyre_checkpoints *checkpoints, uint64_t begun_ns)
-{
-    checkpoints->pause_ns = gyre_clock_ns() - begun_ns;
-    if (checkpoints->pause_ns > checkpoints->longest_pause_ns)
-        checkpoints->longest_pause_ns = checkpoints->pause_ns;
-}
-
 /* Pauses the kernel and copies its state. Under the lock, given up while bytes are copied. */
 static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
 {
@@ -63,7 +55,7 @@ static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
     }
     gyre_standstill_end(kernel, generation);
     if (status == GYRE_OK)
-        note_pause(kernel->checkpoints, begun);
+        gyre_checkpoint_note_pause(kernel->checkpoints, begun);
     return status;
 }
 
@@ -88,7 +80,6 @@ static gyre_status commit_checkpoint(gyre_kernel *kernel, uint64_t generation, b
     if (status != GYRE_OK)
         return status;
     gyre_checkpoint_count(kernel, checkpoints);
-    GYRE_PROBE2(checkpoint, kernel->name, checkpoints->pause_ns);
     pthread_mutex_unlock(&kernel->lock);
     gyre_durable_checkpoint(kernel, last);
     pthread_mutex_lock(&kernel->lock);

@@ -42,12 +42,12 @@ struct gyre_keeper {
     /**
      * A checkpoint in three steps, so that those of several kernels count at one moment. The kernel stands at a message boundary. The
      * first begins: false while another one is being stored (kernel->changed tells when it is); under the lock. The second copies what
-     * the kernel keeps; without the lock. The third ends what the first began: the copy counts, or is thrown away; under the lock. Only
+     * the kernel keeps; without the lock. The third ends what the first began: the copy counts, or is thrown away; under the lock. `begun_ns`: since when the kernel was to stand. Only
      * for kernels with checkpoints.
      */
     bool (*draw_begin)(gyre_kernel *kernel);
     gyre_status (*draw_copy)(gyre_kernel *kernel);
-    void (*draw_end)(gyre_kernel *kernel, bool counts);
+    void (*draw_end)(gyre_kernel *kernel, bool counts, uint64_t begun_ns);
     /** Whether the kernel's checkpoints hold that memory of its device. Under the lock. */
     bool (*covers)(const gyre_kernel *kernel, const gyre_memory *memory);
     /** Whether a queue of the kernel has a journal. Under the lock. */

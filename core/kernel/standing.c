@@ -83,6 +83,7 @@ static gyre_status stand(struct gyre_standing *standing, uint64_t deadline_ns)
     if (status != GYRE_OK)
         return status;
     standing->generation = kernel->generation;
+    standing->begun_ns = gyre_clock_ns();
     status = gyre_standstill_begin(kernel, deadline_ns);
     if (status == GYRE_OK)
         status = note_worker(standing);
@@ -109,7 +110,7 @@ void gyre_standing_end(struct gyre_standing *standing)
         return;
     pthread_mutex_lock(&kernel->lock);
     if (standing->drawn)
-        kernel->keeper->draw_end(kernel, false);
+        kernel->keeper->draw_end(kernel, false, standing->begun_ns);
     standing->drawn = standing->stands = false;
     kernel->turn.inside--;
     gyre_standstill_end(kernel, standing->generation);
@@ -221,7 +222,7 @@ gyre_status gyre_standings_count(struct gyre_standing *const *standings, uint32_
     const gyre_status status = check_all(standings, count);
     for (uint32_t i = 0; status == GYRE_OK && i < count; i++)
         if (standings[i]->drawn) {
-            standings[i]->kernel->keeper->draw_end(standings[i]->kernel, true);
+            standings[i]->kernel->keeper->draw_end(standings[i]->kernel, true, standings[i]->begun_ns);
             standings[i]->drawn = false;
         }
     unlock_first(standings, count);

@@ -18,6 +18,7 @@ struct gyre_standing {
     const char *name;
     gyre_runtime *runtime;
     uint64_t generation, incarnation; /* of the kernel, and of its worker process, since it stands */
+    uint64_t begun_ns;                /* when it was told to stand */
     bool stands;
     bool drawn; /* a checkpoint is begun and does not count yet */
 };
@@ -42,10 +43,10 @@ gyre_status gyre_standing_draw(struct gyre_standing *standing, uint64_t deadline
 gyre_status gyre_standings_count(struct gyre_standing *const *standings, uint32_t count);
 /** Whether to begin anew after a failure of one of the calls above: another thread, or the end of a worker process, came first. */
 bool gyre_standing_may_retry(const struct gyre_standing *standing, gyre_status status);
-/** Whether a worker process that follows brings the buffer back as it was when the kernel stood, from a checkpoint. */
+/** While the kernel stands: whether a worker process that follows brings the buffer back as it was when the kernel stood, from a checkpoint. */
 bool gyre_standing_covers(const struct gyre_standing *standing, const gyre_buffer *buffer);
 /**
- * Where the buffer lies in this process, to be read and written in place while the kernel stands; NULL: elsewhere, or the kernel has
+ * While the kernel stands: where the buffer lies in this process, to be read and written in place; NULL: elsewhere, or the kernel has
  * checkpoints, so that what is written counts later.
  */
 unsigned char *gyre_standing_place(const struct gyre_standing *standing, const gyre_buffer *buffer);

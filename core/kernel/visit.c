@@ -63,6 +63,19 @@ gyre_kernel *gyre_kernel_visit(gyre_runtime *runtime, const char *name)
     return kernel;
 }
 
+bool gyre_kernel_visit_this(gyre_kernel *kernel)
+{
+    gyre_runtime *runtime = kernel->runtime;
+    pthread_mutex_lock(&runtime->lock);
+    const gyre_kernel *listed = runtime->kernels;
+    while (listed && listed != kernel)
+        listed = listed->next;
+    if (listed)
+        __atomic_fetch_add(&kernel->visitors, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&runtime->lock);
+    return listed != NULL;
+}
+
 void gyre_kernel_leave(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);

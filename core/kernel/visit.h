@@ -9,6 +9,8 @@
 gyre_kernel *gyre_kernel_find_locked(const gyre_runtime *runtime, const char *name);
 /** The announced kernel of that name, or NULL. The kernel is not freed before gyre_kernel_leave. */
 gyre_kernel *gyre_kernel_visit(gyre_runtime *runtime, const char *name);
+/** Visits that kernel. False, and it is not visited: it is being released. The caller knows that it is not freed yet. */
+bool gyre_kernel_visit_this(gyre_kernel *kernel);
 /** Visits the kernels of a device (NULL: of all devices). None is freed before gyre_kernel_leave. NULL without memory. */
 gyre_kernel **gyre_kernels_visit(gyre_runtime *runtime, const struct gyre_dispatch *dispatch, size_t *count);
 /** Does what gyre_kernels_visit does, for a caller that holds runtime->lock. */

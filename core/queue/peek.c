@@ -129,6 +129,12 @@ gyre_status gyre_peek(gyre_queue *queue, gyre_view *views, size_t count, size_t 
     return status == GYRE_OK ? status : gyre_cursor_tell_nothing(queue, status);
 }
 
+static void take_failures(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    gyre_failures_take(queue, first, end);
+    gyre_failures_trace(queue, first, end);
+}
+
 gyre_status gyre_release_views(gyre_queue *queue, size_t count)
 {
     gyre_status status = GYRE_OK;
@@ -144,7 +150,7 @@ gyre_status gyre_release_views(gyre_queue *queue, size_t count)
         for (; queue->ways.policy == GYRE_FULL_DROP_OLDEST && index != end; index++)
             dropped += gyre_reply_was_dropped(queue, index);
         if (__builtin_expect(queue->consumer.failures, 0))
-            gyre_failures_take(queue, queue->consumer.received, end);
+            take_failures(queue, queue->consumer.received, end);
         gyre_replies_taken(queue, queue->consumer.received, end);
         if (count)
             GYRE_PROBE3(received, gyre_queue_name(queue), queue->consumer.received, (uint64_t)count);

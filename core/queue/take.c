@@ -65,6 +65,22 @@ static void completion_name_type(const gyre_queue *queue, uint64_t index, gyre_c
              number);
 }
 
+static gyre_failure failure_in(const gyre_slot *slot)
+{
+    gyre_failure failure;
+    memcpy(&failure, slot + 1, sizeof failure);
+    return failure;
+}
+
+void gyre_failures_trace(const gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    for (uint64_t index = first; index != end; index++) {
+        const gyre_slot *slot = gyre_reply_slot(&queue->ring, index);
+        if (gyre_slot_info(slot) == GYRE_OUTCOME_FAILED)
+            GYRE_PROBE3(failed, gyre_queue_name(queue), gyre_line_index(queue, index), failure_in(slot).code);
+    }
+}
+
 /* Fills in the members of a completion. `info` and `length` were read from the slot and checked, so they are not read there
  * again. */
 static void read_completion(const gyre_queue *queue, uint64_t index, uint32_t info, uint32_t length,
@@ -77,8 +93,7 @@ static void read_completion(const gyre_queue *queue, uint64_t index, uint32_t in
     completion->length = length;
     completion->failure_text[0] = '\0';
     if (info == GYRE_OUTCOME_FAILED) {
-        gyre_failure failure;
-        memcpy(&failure, slot + 1, sizeof failure);
+        gyre_failure failure = failure_in(slot);
         failure.text[sizeof failure.text - 1] = '\0';
         if (failure.text[sizeof failure.text - 2])
             gyre_text_end_whole(failure.text);

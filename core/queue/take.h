@@ -39,6 +39,8 @@ static inline void gyre_queue_reply_settle(gyre_queue *queue, uint64_t index)
  * or takes (take). */
 void gyre_failures_show(gyre_queue *queue, uint64_t first, uint64_t end);
 void gyre_failures_take(gyre_queue *queue, uint64_t first, uint64_t end);
+/** Tells tracers of the failures that were taken as views. */
+void gyre_failures_trace(const gyre_queue *queue, uint64_t first, uint64_t end);
 
 /**
  * Copies a reply that fits `size` bytes and needs only copying, which is the usual completion; *length: the reply's. False:

@@ -20,6 +20,8 @@
  * taken behind the result, so that later deaths do not take the result away. Until such a death is dealt with, a handler that only reads the
  * buffer (IN) may see the bytes of a result that was given up.
  *
+ * A kernel that another thread releases meanwhile makes the call fail with CLOSED, and the release returns behind the call.
+ *
  * **What is computed.** Integers wrap around. A sum of f32 or f64 is that of the parts in their order, (((0 + 1) + 2) + 3), each addition
  * rounded to the type, to nearest: it is the same bytes on all backends, whatever the number of threads and the floating-point
  * settings of the caller. Minima and maxima are those of IEEE 754-2019: -0 is less than +0, and a NaN in any part makes the element NaN. Every NaN

@@ -437,6 +437,65 @@ static void kernels_that_are_inactive_take_part(struct conformance *test)
         require(fill_cells(kernels[i], 0).before == 6);
 }
 
+/* A collective that waits for a handler of the first kernel. */
+struct waiting {
+    pthread_t thread;
+    gyre_kernel *kernels[PARTS];
+    gyre_status status;
+    bool tells_release;
+    uint32_t ended; /* atomic */
+};
+
+static void *sum_and_tell(void *argument)
+{
+    struct waiting *waiting = argument;
+    const gyre_collect_desc cells = cells_of(waiting->kernels);
+    waiting->status = gyre_all_reduce(&cells, GYRE_COLLECT_SUM, soon());
+    waiting->tells_release =
+        waiting->status != GYRE_OK && strstr(gyre_error_text(), "being released") != NULL;
+    __atomic_store_n(&waiting->ended, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* Until it has the first kernel, which another collective is told then; or is over, on a slow machine. */
+static void await_waiting(const struct waiting *waiting)
+{
+    const gyre_collect_desc cells = cells_of(waiting->kernels);
+    while (!__atomic_load_n(&waiting->ended, __ATOMIC_ACQUIRE)) {
+        const gyre_status status = gyre_all_reduce(&cells, GYRE_COLLECT_SUM, GYRE_NO_WAIT);
+        require(status == GYRE_TIMEOUT);
+        if (strstr(gyre_error_text(), "by other threads until the deadline"))
+            return;
+        sleep_ms(1);
+    }
+}
+
+/* Kernels are made to stand in the order of their addresses: the last one is released while the collective is at the first. */
+static void a_part_may_be_released_meanwhile(struct conformance *test)
+{
+    struct filler fillers[PARTS];
+    struct waiting waiting = {.status = GYRE_OK};
+    uint32_t first = 0, last = 0;
+    launch_fillers(test, test->backend, fillers, waiting.kernels);
+    for (uint32_t i = 0; i < PARTS; i++) {
+        fill_cells(fillers[i].kernel, 1 + i);
+        first = (uintptr_t)fillers[i].kernel < (uintptr_t)fillers[first].kernel ? i : first;
+        last = (uintptr_t)fillers[i].kernel > (uintptr_t)fillers[last].kernel ? i : last;
+    }
+    const fill stays = {.value = 50, .microseconds = 400000};
+    must(gyre_send(gyre_kernel_queue(fillers[first].kernel), &stays, sizeof stays, NULL, soon()));
+    require(pthread_create(&waiting.thread, NULL, sum_and_tell, &waiting) == 0);
+    await_waiting(&waiting);
+    gyre_kernel_release(fillers[last].kernel);
+    pthread_join(waiting.thread, NULL);
+    require(waiting.status == GYRE_OK || (waiting.status == GYRE_CLOSED && waiting.tells_release));
+    filled reply;
+    must(gyre_receive(gyre_kernel_queue(fillers[first].kernel), &reply, sizeof reply, NULL, soon()));
+    for (uint32_t i = 0; i < PARTS; i++)
+        if (i != last)
+            require(fill_cells(fillers[i].kernel, 0).uneven == 0);
+}
+
 /* ---- several devices ---- */
 
 enum { LARGE = 1000003 }; /* cells: more than a chunk, and no multiple of one */
@@ -604,6 +663,7 @@ const struct conformance_case collect_cases[] = {
     {"handlers_see_whole_collectives", handlers_see_whole_collectives},
     {"collectives_of_several_threads_take_turns", collectives_of_several_threads_take_turns},
     {"kernels_that_are_inactive_take_part", kernels_that_are_inactive_take_part},
+    {"a_part_may_be_released_meanwhile", a_part_may_be_released_meanwhile},
     {"a_spread_is_summed", a_spread_is_summed},
     {"a_collective_without_time_changes_nothing", a_collective_without_time_changes_nothing},
     {"a_part_that_does_not_run_is_named", a_part_that_does_not_run_is_named},

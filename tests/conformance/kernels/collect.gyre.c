@@ -6,10 +6,13 @@
 #define COLLECT_BUFFERS(IN, INOUT) IN(f64, weights) INOUT(u32, cells)
 GYRE_BUFFERS(collect_buffers, COLLECT_BUFFERS)
 
-/* Writes a number into all cells, one after the other, and tells whether they differed before: they never do at a message boundary. */
+/* Writes a number into all cells, one after the other, and tells whether they differed before: they never do at a message boundary.
+ * Stays for a while when told to. */
 GYRE_KERNEL_WITH(collect_fill, fill, filled, gyre_none, collect_buffers)
 {
-    const u64 count = buffers->cells_count;
+    const u64 count = buffers->cells_count, start = request->microseconds ? gyre_time_ns(gyre) : 0;
+    while (request->microseconds && gyre_time_ns(gyre) - start < (u64)request->microseconds * 1000)
+        ;
     reply->before = buffers->cells[0];
     reply->uneven = buffers->weights_count == 0;
     for (u64 i = 0; i < count; i++) {

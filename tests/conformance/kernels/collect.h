@@ -4,7 +4,7 @@
 #define GYRE_TESTS_CONFORMANCE_COLLECT_H
 #include <gyre/message.h>
 
-#define FILL(FIELD) FIELD(u32, value)
+#define FILL(FIELD) FIELD(u32, value) FIELD(u32, microseconds)
 GYRE_MESSAGE(fill, FILL)
 
 #define FILLED(FIELD) FIELD(u32, before) FIELD(u32, uneven)

@@ -5,7 +5,7 @@
 set -u
 # shellcheck source=tests/system/use/cli/expect.sh
 source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
-: "${LIBRARY:?the library to read}" "${HAS_PROBES:?1: it was built with sys/sdt.h}"
+: "${LIBRARY:?the library to read}" "${HAS_PROBES:?1: it was built with sys/sdt.h}" "${CONFORMANCE:?a program that looks at failures in views}"
 export XDG_CACHE_HOME="$folder/cache"
 if [[ "$HAS_PROBES" != 1 ]]; then
     echo "sys/sdt.h was not there when Gyre was built: the library has no probes"
@@ -102,5 +102,14 @@ import re, sys
 for probe in ('sent', 'received'):  # each of the three requests once, however they were taken together
     seen = [i for first, count in re.findall(rf'PROBE {probe} picky (\d+) (\d+)', sys.argv[1]) for i in range(int(first), int(first) + int(count))]
     assert sorted(seen) == [0, 1, 2], (probe, seen)
+PYTHON
+
+# Failures that a receiver sees in views: three requests that expire, of which one is taken as a view.
+out="$(timeout $((60 * patience)) gdb -q -batch -x "$folder/commands" --args "$CONFORMANCE" cpu expired_calls_and_views_say_so 2>&1 </dev/null)"
+checks=$((checks + 1))
+python3 - "$out" >"$folder/judged" 2>&1 <<'PYTHON' || fail "$(<"$folder/judged")"
+import re, sys
+seen = [(int(i), int(code)) for i, code in re.findall(r'PROBE failed \S+ (\d+) (-?\d+)', sys.argv[1])]
+assert sorted(seen) == [(0, -11), (1, -11), (2, -11)], f'{seen} in {sys.argv[1]}'
 PYTHON
 finish
