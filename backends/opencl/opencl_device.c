@@ -158,23 +158,39 @@ static uint64_t read_ticks(void)
 #endif
 }
 
+/* The counter, and the clock at the same moment: a thread that is interrupted between the two looks again. */
+static uint64_t read_both(uint64_t *ns)
+{
+    enum { LOOKS = 16 };
+    uint64_t nearest = UINT64_MAX, ticks = 0;
+    for (int i = 0; i < LOOKS; i++) {
+        const uint64_t before = read_ticks(), now = gyre_clock_ns(), apart = read_ticks() - before;
+        if (apart >= nearest)
+            continue;
+        nearest = apart;
+        ticks = before + apart / 2;
+        *ns = now;
+    }
+    return ticks;
+}
+
 /*
  * Measures how long one tick lasts of the counter that kernels on this processor read. The unit is 2^-56
- * nanoseconds.
+ * nanoseconds. A counter that is slower than any such one was not measured.
  */
 static void measure_clock(gyre_device *device)
 {
+    static const double longest_tick_ns = 100;
     if (!(device->type & CL_DEVICE_TYPE_CPU) || !read_ticks())
         return;
-    device->clock_ns = gyre_clock_ns();
-    device->clock_ticks = read_ticks();
+    device->clock_ticks = read_both(&device->clock_ns);
     uint64_t now = device->clock_ns;
     while (now - device->clock_ns < CLOCK_BASELINE_NS)
         now = gyre_clock_ns();
-    const uint64_t ticks = read_ticks() - device->clock_ticks;
-    if (ticks > 0)
-        device->clock_rate =
-            (uint64_t)((double)(now - device->clock_ns) / (double)ticks * (double)(UINT64_C(1) << 56));
+    const uint64_t ticks = read_both(&now) - device->clock_ticks;
+    const double tick_ns = ticks > 0 ? (double)(now - device->clock_ns) / (double)ticks : 0;
+    if (tick_ns > 0 && tick_ns < longest_tick_ns)
+        device->clock_rate = (uint64_t)(tick_ns * (double)(UINT64_C(1) << 56));
 }
 
 /* Whether a write by the device shows in the page under the buffer. */
