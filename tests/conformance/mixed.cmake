@@ -59,6 +59,9 @@ if(TARGET emulator_driver)
     if(case MATCHES "random_graphs") # any kernel but the entry may be on any of them; in a tight part messages go one at a time
       set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT GYRE_TEST_FLOWS=40 GYRE_TEST_DRAW=1)
     endif()
+    if(NOT case STREQUAL a_job_goes_through_five_kernels) # which compiles for all of them
+      set_tests_properties(${test} PROPERTIES DEPENDS conformance/mixed_cpu_cuda/${subject_a_job_goes_through_five_kernels}/a_job_goes_through_five_kernels)
+    endif()
     if(NOT case IN_LIST mixed_quick_cuda) # in ./dev check all
       set_property(TEST ${test} APPEND PROPERTY LABELS more)
     endif()

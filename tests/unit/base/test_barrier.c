@@ -22,6 +22,7 @@ enum {
     STORES_BEFORE = 40,
     FAR = 64 << 20, /* bytes: each store waits for its line and for its page's place */
     LATEST = 1500,  /* turns that the heavy side comes later than the light one, at most */
+    SOON = 20000, /* turns within which the other side comes, unless its processor has something else to do */
 };
 
 /* Each on a line of its own. */
@@ -47,6 +48,17 @@ static void say(struct word *word, uint32_t value)
     __atomic_store_n(&word->value, value, __ATOMIC_RELAXED);
 }
 
+/* A side whose other one does not run leaves its processor to those who have work. */
+static void await_word(const struct word *word, uint32_t value)
+{
+    for (int turns = 0; __atomic_load_n(&word->value, __ATOMIC_ACQUIRE) != value; turns++) {
+        if (turns < SOON)
+            gyre_spin_pause();
+        else
+            sched_yield();
+    }
+}
+
 static void go_to(size_t cpu)
 {
     cpu_set_t set;
@@ -60,8 +72,7 @@ static void *meet_lightly(void *argument)
     uint32_t place = 1;
     go_to(meeting.cpus[1]);
     for (uint32_t turn = 1; turn <= MEETINGS; turn++) {
-        while (__atomic_load_n(&meeting.turn.value, __ATOMIC_ACQUIRE) != turn)
-            gyre_spin_pause();
+        await_word(&meeting.turn, turn);
         for (int i = 0; i < STORES_BEFORE; i++) {
             place = place * 1664525 + 1013904223;
             __atomic_store_n(&meeting.far[place % FAR], 1, __ATOMIC_RELAXED);
@@ -87,8 +98,7 @@ static unsigned meet_heavily(void)
         say(&meeting.heavy, 1);
         gyre_barrier_heavy(meeting.light_barriers);
         const uint32_t saw_light = look(&meeting.light);
-        while (__atomic_load_n(&meeting.over.value, __ATOMIC_ACQUIRE) != turn)
-            gyre_spin_pause();
+        await_word(&meeting.over, turn);
         missed += !saw_light && !look(&meeting.saw_heavy);
     }
     return missed;

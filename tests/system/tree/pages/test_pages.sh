@@ -27,19 +27,29 @@ commands()
     grep -oE '`gyre [^`]*`' "$1" | tr -d '`'
 }
 
+# help_of COMMAND: what its help and the overview say, in $help; asked once for each command.
+declare -A helps=()
+overview="$("$GYRE" help)"
+help_of()
+{
+    if [[ -z "${helps[$1]:-}" ]]; then
+        helps[$1]="$("$GYRE" help "$1" 2>&1)" || return 1
+    fi
+    help="${helps[$1]}$overview"
+}
+
 # check_command PAGE WORD...: of a line behind "gyre".
 check_command()
 {
     local page="$1" command="$2" word help
     shift 2
     [[ "$command" != help && "$command" != --* ]] || return
-    help="$("$GYRE" help "$command" 2>&1)" || { wrong "$page" "there is no command 'gyre $command'"; return; }
-    help+="$("$GYRE" help)"
+    help_of "$command" || { wrong "$page" "there is no command 'gyre $command'"; return; }
     for word; do
         word="${word%%=*}"
         [[ "$word" =~ ^--[a-z]+ ]] || continue
         checks=$((checks + 1))
-        grep -qE -- "(^|[^a-z-])$word([^a-z-]|$)" <<<"$help" || wrong "$page" "'gyre $command' has no option '$word'"
+        [[ "$help" =~ (^|[^a-z-])"$word"([^a-z-]|$) ]] || wrong "$page" "'gyre $command' has no option '$word'"
     done
 }
 
