@@ -76,7 +76,9 @@ struct gyre_cluster_offer {
     struct gyre_block_head head;
     uint64_t epoch;       /* of the place that it is about */
     uint64_t incarnation; /* of the member */
-    uint32_t state, reserved;
+    uint32_t state;
+    uint32_t
+        loaded; /* of READY: the number of the checkpoint that its kernel has, the lower half; 0: it does not say */
     char member[GYRE_MEMBER_NAME_MAX];
     char why[256]; /* of FAILED: a sentence */
 };

@@ -81,11 +81,10 @@ static gyre_status make_room(struct gyre_shard *shard)
     shard->at_once = choose_at_once(shard);
     shard->requests = malloc(GYRE_TRANSPORT_BLOCK_MAX);
     shard->replies = malloc(GYRE_TRANSPORT_BLOCK_MAX);
-    shard->table = malloc(shard->table_size);
     shard->reply = malloc(shard->at_once * shard->reply_size + 1);
     shard->chunk = malloc(shard->at_once * shard->request_size + 1);
     shard->replies_at = sizeof(struct gyre_cluster_replies);
-    return shard->requests && shard->replies && shard->table && shard->reply && shard->chunk
+    return shard->requests && shard->replies && shard->reply && shard->chunk
                ? GYRE_OK
                : gyre_error_set(GYRE_EXHAUSTED, "no memory for shard %u", shard->number);
 }
@@ -227,11 +226,14 @@ static void leave_place(struct gyre_shard *shard)
 static void offer(struct gyre_shard *shard, enum gyre_offer_state state)
 {
     const struct gyre_site *site = shard->site;
-    struct gyre_cluster_offer its = {
-        .epoch = shard->place.epoch, .incarnation = site->incarnation, .state = state};
+    struct gyre_cluster_offer its = {.epoch = shard->place.epoch,
+                                     .incarnation = site->incarnation,
+                                     .state = state,
+                                     .loaded = (uint32_t)shard->loaded};
     memcpy(its.member, site->name, sizeof its.member);
     if (state == GYRE_OFFER_FAILED)
         snprintf(its.why, sizeof its.why, "%s", gyre_error_text());
+    shard->told = shard->loaded;
     gyre_error_hold();
     gyre_offer_write(site->transport, shard->number, &its, gyre_clock_ns() + site->lease_ns);
     gyre_error_let_go();
@@ -281,6 +283,8 @@ static bool await_place(struct gyre_shard *shard)
         struct gyre_shard_place now;
         if (look % LOOKS_AHEAD == 0)
             read_ahead(shard);
+        if (shard->told != shard->loaded)
+            offer(shard, GYRE_OFFER_READY);
         const uint64_t look_ns = gyre_clock_ns();
         if (gyre_place_read(shard->site->transport, shard->number, &now) == GYRE_OK) {
             given = was_given(&shard->place, &now, &is_over);
@@ -350,7 +354,6 @@ static void *run(void *argument)
     gyre_trial_finish(shard);
     free(shard->requests);
     free(shard->replies);
-    free(shard->table);
     free(shard->reply);
     free(shard->chunk);
     __atomic_store_n(&shard->step, GYRE_SHARD_ENDED, __ATOMIC_RELEASE);

@@ -13,11 +13,12 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/cluster/owned_place.h"
-#include "core/cluster/shard.h"
+#include "core/cluster/shard_handover.h"
 #include "core/cluster/shard_replies.h"
 
-#define IDLE_NS  UINT64_C(20000000)
-#define MERGE_NS UINT64_C(1000000)
+#define IDLE_NS      UINT64_C(20000000)
+#define MERGE_NS     UINT64_C(1000000)
+#define HAND_OVER_NS UINT64_C(3000000)
 
 static void nap(uint64_t time_ns)
 {
@@ -268,7 +269,8 @@ static gyre_status handle_block(struct gyre_shard *shard, size_t size, uint64_t 
 
 static bool is_checkpoint_due(const struct gyre_shard *shard, uint64_t now_ns)
 {
-    return shard->position != shard->kept.position &&
+    return shard->position != shard->kept.position && !shard->kept.writing.is_open &&
+           !shard->handover.begin_ns &&
            (shard->since >= shard->site->checkpoint_requests ||
             now_ns - shard->checkpoint_ns >= shard->site->checkpoint_ns);
 }
@@ -284,6 +286,8 @@ static bool may_pass(gyre_status status)
 /* Not long while a checkpoint will be due. A shard that waits longer is given back a little later, and handles a request as soon as it comes. */
 static uint64_t idle_ns(const struct gyre_shard *shard)
 {
+    if (shard->handover.begin_ns)
+        return HAND_OVER_NS;
     return shard->position == shard->kept.position ? gyre_reading_nap_ns(&shard->reading) : IDLE_NS;
 }
 
@@ -291,6 +295,8 @@ static uint64_t idle_ns(const struct gyre_shard *shard)
 static gyre_status idle(struct gyre_shard *shard)
 {
     const gyre_status status = gyre_shard_publish(shard);
+    if (shard->kept.writing.is_open)
+        return status; /* its next block is written meanwhile */
     if (status == GYRE_OK && gyre_transport_wait(shard->site->transport, shard->log, shard->position,
                                                  gyre_clock_ns() + idle_ns(shard)) == GYRE_UNAVAILABLE)
         nap(IDLE_NS);
@@ -329,8 +335,12 @@ gyre_status gyre_shard_work(struct gyre_shard *shard)
         status = work_once(shard);
         if (status == GYRE_OK && shard->tells_work)
             status = tell_work(shard);
-        if (status == GYRE_OK && is_checkpoint_due(shard, gyre_clock_ns()))
-            status = gyre_shard_checkpoint(shard);
+        if (status == GYRE_OK)
+            status = gyre_shard_hand_over(shard);
+        if (status == GYRE_OK && shard->kept.writing.is_open)
+            status = gyre_shard_write_checkpoint(shard);
+        else if (status == GYRE_OK && is_checkpoint_due(shard, gyre_clock_ns()))
+            status = gyre_shard_begin_checkpoint(shard);
     }
     return status == GYRE_OK ? gyre_shard_publish(shard) : status;
 }
