@@ -45,6 +45,7 @@ struct gyre_kept {
     char owner[GYRE_MEMBER_NAME_MAX];
     uint64_t last;         /* the number of the log's last block, as this owner knows */
     uint64_t at;           /* of the last block that was read */
+    uint64_t applied;      /* how many checkpoints were read */
     uint64_t checkpoint;   /* the number of the last checkpoint; 0: there is none */
     uint64_t position;     /* of it */
     unsigned char *table;  /* of it */

@@ -42,8 +42,10 @@ enum gyre_shard_stop_way {
 /** Of a hand-over that is being prepared (shard_handover.h). */
 struct gyre_handover {
     uint64_t begin_ns, look_ns; /* when it began, and when the last look at the offer was */
-    uint64_t
-        left_ns; /* how long the requests took that its last checkpoint has the effect of; 0: it took none */
+    uint64_t told,
+        told_ns;      /* what its place says last of the blocks that it handled, and since when; 0: nothing */
+    uint64_t rounds;  /* how often it said so, */
+    bool is_followed; /* and the awaiting member has handled as much */
 };
 
 struct gyre_shard {
@@ -81,10 +83,15 @@ struct gyre_shard {
     uint64_t checkpoint_cost_ns;      /* and how long it took, */
     uint64_t writing_ns;              /* and so far takes the one that is being written */
     uint64_t busy_ns; /* how long the requests since then took, which the next owner would handle again, */
-    uint64_t publishing_ns;      /* without this, which has been spent on publishing replies */
-    uint64_t loaded;             /* awaiting: the number of the checkpoint that the kernel has; 0: none, */
-    uint64_t told;               /* and of the one that the offer says */
-    struct gyre_reading reading; /* of that log */
+    uint64_t publishing_ns; /* without this, which has been spent on publishing replies */
+    uint64_t loaded;        /* awaiting: the number of the checkpoint that the kernel has; 0: none, */
+    uint64_t told;          /* and of the one that the offer says, */
+    uint64_t told_position; /* and the position that it says */
+    bool
+        follows; /* awaiting: the kernel is active, and handles what the owner has handled; nothing is published */
+    uint64_t unfinished;                       /* following: requests in the kernel's queue */
+    uint64_t followed_from;                    /* kept.applied then */
+    struct gyre_reading reading;               /* of that log */
     unsigned char *requests, *replies, *reply; /* a block each; `at_once` replies */
     unsigned char *chunk;                      /* `at_once` requests, one behind the other */
     size_t request_size, reply_size;
@@ -133,6 +140,8 @@ static inline bool gyre_shard_is_stopping(const struct gyre_shard *shard)
 
 /** Handles requests until the shard is to be given back (OK) or cannot be kept. The kernel stands idle at the end if OK. */
 gyre_status gyre_shard_work(struct gyre_shard *shard);
+/** Awaiting: handles some of the blocks up to `handled`, which the owner has answered, and publishes nothing. A failure: it cannot go on so. */
+gyre_status gyre_shard_follow(struct gyre_shard *shard, uint64_t handled);
 /** Begins a checkpoint of the idle kernel, once all replies are published. The shard may go on while it is written, block by block. */
 gyre_status gyre_shard_begin_checkpoint(struct gyre_shard *shard);
 gyre_status gyre_shard_write_checkpoint(struct gyre_shard *shard);

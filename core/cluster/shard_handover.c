@@ -2,18 +2,24 @@
 /* See shard_handover.h. */
 #include "core/cluster/shard_handover.h"
 
-#include <string.h>
-
 #include "core/base/error.h"
 #include "core/cluster/offer.h"
+#include "core/cluster/owned_place.h"
+#include "core/cluster/shard_replies.h"
 
-#define LIGHT_NS UINT64_C(2000000) /* requests that take so long are handled again rather than checkpointed */
-#define LOOK_NS  UINT64_C(3000000)
+#define LOOK_NS UINT64_C(5000000)
+#define NEAR_NS UINT64_C(25000000) /* an awaiting member that follows within this time is near enough */
+/* LATE_LEASES: a member that died is known to be dead by then, and is not awaited any more. */
+enum { LATE_LEASES = 2, ROUNDS_MAX = 16 };
 
-/* A member that died is known to be dead by then, and is not awaited any more. */
-enum { LATE_LEASES = 2 };
-
-enum next { NEXT_WAIT, NEXT_GIVE, NEXT_LEAVE };
+static gyre_status look(const struct gyre_shard *shard, struct gyre_cluster_offer *offer)
+{
+    uint64_t revision;
+    gyre_error_hold();
+    const gyre_status status = gyre_offer_read(shard->site->transport, shard->number, offer, &revision);
+    gyre_error_let_go();
+    return status;
+}
 
 /* A member of before says nothing of what it loaded, and has what it read when it offered. */
 static bool has_loaded(const struct gyre_shard *shard, const struct gyre_cluster_offer *offer)
@@ -21,45 +27,58 @@ static bool has_loaded(const struct gyre_shard *shard, const struct gyre_cluster
     return !offer->loaded || offer->loaded == (uint32_t)shard->kept.checkpoint;
 }
 
-/* What the awaiting member says. A look that fails says nothing, and the next one follows soon. */
-static enum next look(const struct gyre_shard *shard, bool is_late)
+/* Who follows knows of no request that was given up. */
+static bool may_be_followed(const struct gyre_shard *shard)
 {
-    struct gyre_cluster_offer offer;
-    uint64_t revision;
-    gyre_error_hold();
-    const gyre_status status = gyre_offer_read(shard->site->transport, shard->number, &offer, &revision);
-    gyre_error_let_go();
-    if (status != GYRE_OK)
-        return NEXT_WAIT;
-    if (offer.state != GYRE_OFFER_READY || offer.epoch != shard->place.epoch)
-        return NEXT_LEAVE;
-    return is_late || has_loaded(shard, &offer) ? NEXT_GIVE : NEXT_WAIT;
+    return !shard->trial.careful_until && !shard->trial.count && !shard->place.trial.deaths;
 }
 
-/* Another checkpoint pays while it leaves less to be handled again than the one before did: it takes the less the sooner it follows. */
-static bool pays(const struct gyre_shard *shard)
+/* Says which blocks are handled, once their replies are published. */
+static gyre_status tell_handled(struct gyre_shard *shard)
 {
-    const struct gyre_handover *handover = &shard->handover;
-    return shard->busy_ns > LIGHT_NS && (!handover->left_ns || shard->busy_ns < handover->left_ns / 2);
+    struct gyre_handover *handover = &shard->handover;
+    gyre_status status = gyre_shard_publish(shard);
+    shard->place.handled = handover->told = shard->position;
+    if (status == GYRE_OK)
+        status = gyre_shard_write_place(shard);
+    handover->told_ns = gyre_clock_ns();
+    handover->rounds++;
+    return status;
 }
 
-static void leave(struct gyre_shard *shard)
-{
-    shard->handover = (struct gyre_handover){0};
-    gyre_shard_set_hands_over(shard, false);
-}
-
-/* To a member that says it is there, also when it did not load the states in time. Unless the member's thread asked for more meanwhile. */
-static void give(struct gyre_shard *shard)
+/* Unless the member's thread asked for more meanwhile. */
+static gyre_status give(struct gyre_shard *shard)
 {
     uint32_t none = 0;
     __atomic_compare_exchange_n(&shard->stop, &none, GYRE_SHARD_HAND_OVER, false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
+    return GYRE_OK;
 }
 
+/*
+ * The awaiting member has the last checkpoint. It handles what this owner handled since, in rounds: each leaves what was handled meanwhile, so they
+ * get shorter as long as it is the faster one.
+ */
+static gyre_status let_follow(struct gyre_shard *shard, const struct gyre_cluster_offer *offer, uint64_t now)
+{
+    struct gyre_handover *handover = &shard->handover;
+    if (!may_be_followed(shard))
+        return give(shard);
+    if (!handover->told)
+        return tell_handled(shard);
+    if (offer->followed < handover->told)
+        return GYRE_OK;
+    handover->is_followed = offer->followed != UINT64_MAX;
+    const bool is_near = now - handover->told_ns < NEAR_NS || handover->rounds >= ROUNDS_MAX;
+    return !handover->is_followed || is_near || shard->position == handover->told ? give(shard)
+                                                                                  : tell_handled(shard);
+}
+
+/* It goes to a member that says it is there, also when that one did not come so far in time. */
 gyre_status gyre_shard_hand_over(struct gyre_shard *shard)
 {
     struct gyre_handover *handover = &shard->handover;
+    struct gyre_cluster_offer offer;
     const uint64_t now = gyre_clock_ns();
     if (!gyre_shard_hands_over(shard)) {
         *handover = (struct gyre_handover){0};
@@ -69,14 +88,13 @@ gyre_status gyre_shard_hand_over(struct gyre_shard *shard)
     if (shard->kept.writing.is_open || now - handover->look_ns < LOOK_NS)
         return GYRE_OK;
     handover->look_ns = now;
-    const bool is_late = now - handover->begin_ns > LATE_LEASES * shard->site->lease_ns;
-    const enum next next = look(shard, is_late);
-    if (next == NEXT_LEAVE)
-        leave(shard);
-    else if (next == NEXT_GIVE && !is_late && pays(shard)) {
-        handover->left_ns = shard->busy_ns;
-        return gyre_shard_begin_checkpoint(shard);
-    } else if (next == NEXT_GIVE)
-        give(shard);
+    if (look(shard, &offer) != GYRE_OK)
+        return GYRE_OK;
+    if (offer.state != GYRE_OFFER_READY || offer.epoch != shard->place.epoch)
+        gyre_shard_set_hands_over(shard, false);
+    else if (now - handover->begin_ns > LATE_LEASES * shard->site->lease_ns)
+        return give(shard);
+    else if (has_loaded(shard, &offer))
+        return let_follow(shard, &offer, now);
     return GYRE_OK;
 }

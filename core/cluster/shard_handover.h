@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The owner's side of a hand-over by order: the next owner has the states in its kernel before the shard stands still for it. The owner writes a
- * checkpoint while it serves, waits until the next owner says in offer.SHARD that it loaded that one, and only then gives the shard back: requests
- * wait no longer than those since that checkpoint take a second time. One thread: the shard's.
+ * The owner's side of a hand-over by order: the next owner has the states before the shard stands still for it, whatever their size.
+ *
+ *   owner                                        the one that awaits the shard (await_place of shard.c)
+ *   takes no checkpoint any more                 loads the last one, and says so in offer.SHARD
+ *   says in place.SHARD what it has answered     handles the same blocks, publishes nothing, and says how far it came
+ *   and so on; then gives the shard back         takes it, handles the few blocks that are left, and goes on
+ *
+ * What it followed counts only if the last checkpoint is still the one that it loaded, by its fence; else it loads that one. One thread: the shard's.
  */
 #ifndef GYRE_CORE_CLUSTER_SHARD_HANDOVER_H
 #define GYRE_CORE_CLUSTER_SHARD_HANDOVER_H

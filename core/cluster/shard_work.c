@@ -19,6 +19,7 @@
 #define IDLE_NS      UINT64_C(20000000)
 #define MERGE_NS     UINT64_C(1000000)
 #define HAND_OVER_NS UINT64_C(3000000)
+#define FOLLOW_NS    UINT64_C(10000000)
 
 static void nap(uint64_t time_ns)
 {
@@ -72,8 +73,9 @@ static gyre_status take_completion(struct flight *flight, const gyre_completion 
         return gyre_error_set(GYRE_LOST, "shard %u: its kernel did not handle a request", shard->number);
     }
     flight->count--;
-    return gyre_shard_add_reply(shard, flight->head->client, flight->next++, completion,
-                                shard->reply + place * shard->reply_size);
+    return shard->follows ? GYRE_OK
+                          : gyre_shard_add_reply(shard, flight->head->client, flight->next++, completion,
+                                                 shard->reply + place * shard->reply_size);
 }
 
 /* The replies that are there, one at least. */
@@ -193,7 +195,8 @@ static gyre_status check_follows(const struct gyre_shard *shard, const struct gy
  */
 static bool may_wait(const struct gyre_shard *shard, uint64_t position)
 {
-    return !shard->trial.careful_until && gyre_clock_ns() - shard->replies_ns < MERGE_NS &&
+    return !shard->trial.careful_until && shard->replies_count &&
+           gyre_clock_ns() - shard->replies_ns < MERGE_NS &&
            gyre_reading_has_next(shard->site->transport, shard->log, position);
 }
 
@@ -215,7 +218,7 @@ static gyre_status handle_requests(struct gyre_shard *shard, const struct gyre_c
                                    struct gyre_cluster_walk *walk, uint64_t position)
 {
     struct gyre_cluster_caller *caller = gyre_callers_note(&shard->kept.callers, head->client, position);
-    struct flight flight = {.shard = shard, .head = head};
+    struct flight flight = {.shard = shard, .head = head, .count = shard->unfinished};
     uint64_t number = head->first, handled = 0, passed = 0;
     gyre_status status = check_follows(shard, head, caller, position);
     for (; status == GYRE_OK && gyre_cluster_walk_next(walk); number++) {
@@ -228,15 +231,18 @@ static gyre_status handle_requests(struct gyre_shard *shard, const struct gyre_c
     }
     if (status == GYRE_OK)
         status = send_chunk(&flight);
-    if (status == GYRE_OK)
+    if (status == GYRE_OK && !shard->follows)
         status = drain(&flight);
+    shard->unfinished = flight.count;
     if (status == GYRE_OK && !may_wait(shard, position))
         status = gyre_shard_publish(shard);
     if (status == GYRE_OK && handled)
         caller->number = number - 1;
     shard->since += handled;
-    gyre_site_count(shard->site, &shard->site->info.handled, handled);
-    gyre_site_count(shard->site, &shard->site->info.duplicates, passed);
+    if (!shard->follows) {
+        gyre_site_count(shard->site, &shard->site->info.handled, handled);
+        gyre_site_count(shard->site, &shard->site->info.duplicates, passed);
+    }
     return status;
 }
 
@@ -319,6 +325,29 @@ static gyre_status work_once(struct gyre_shard *shard)
         return handled;
     }
     return may_pass(status) ? idle(shard) : status;
+}
+
+/* Nobody waits for a single block, so the requests of several are under way together. */
+gyre_status gyre_shard_follow(struct gyre_shard *shard, uint64_t handled)
+{
+    const uint64_t until = gyre_clock_ns() + FOLLOW_NS;
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && shard->position < handled && gyre_clock_ns() < until) {
+        size_t size;
+        uint64_t number;
+        status = gyre_reading_next(&shard->reading, shard->site->transport, shard->log, shard->position,
+                                   shard->requests, &size, &number);
+        if (status == GYRE_OK && number > handled)
+            return gyre_error_set(GYRE_INCOMPATIBLE, "shard %u: a block that its owner handled is not there",
+                                  shard->number);
+        if (status == GYRE_OK)
+            status = handle_block(shard, size, number);
+    }
+    if (status != GYRE_OK && !may_pass(status))
+        return status;
+    struct flight left = {.shard = shard, .count = shard->unfinished};
+    shard->unfinished = 0;
+    return drain(&left);
 }
 
 /* After the first look at its requests, so that they do not wait for the transport to take it. */
