@@ -20,6 +20,9 @@
 #define MERGE_NS     UINT64_C(1000000)
 #define HAND_OVER_NS UINT64_C(3000000)
 #define FOLLOW_NS    UINT64_C(10000000)
+#define SHARE_NS     UINT64_C(1000000) /* a shard: how long all of them sleep */
+#define LONGEST_NS   UINT64_C(200000000)
+enum { TARDY_TIMES = 10 };
 
 static void nap(uint64_t time_ns)
 {
@@ -273,12 +276,18 @@ static gyre_status handle_block(struct gyre_shard *shard, size_t size, uint64_t 
 
 /* ---- checkpoints ---- */
 
+/*
+ * A shard that has little to do waits with it: a new owner handles the requests since then again, which takes it less time than the checkpoint would
+ * take this one. With many shards these checkpoints would be most of what the transport has to do.
+ */
 static bool is_checkpoint_due(const struct gyre_shard *shard, uint64_t now_ns)
 {
-    return shard->position != shard->kept.position && !shard->kept.writing.is_open &&
-           !shard->handover.begin_ns &&
-           (shard->since >= shard->site->checkpoint_requests ||
-            now_ns - shard->checkpoint_ns >= shard->site->checkpoint_ns);
+    const struct gyre_site *site = shard->site;
+    const uint64_t age_ns = now_ns - shard->checkpoint_ns;
+    if (shard->position == shard->kept.position || shard->kept.writing.is_open || shard->handover.begin_ns)
+        return false;
+    return shard->since >= site->checkpoint_requests || age_ns >= TARDY_TIMES * site->checkpoint_ns ||
+           (age_ns >= site->checkpoint_ns && shard->busy_ns >= shard->checkpoint_cost_ns);
 }
 
 /* ---- the loop ---- */
@@ -289,12 +298,20 @@ static bool may_pass(gyre_status status)
            status == GYRE_EXHAUSTED;
 }
 
-/* Not long while a checkpoint will be due. A shard that waits longer is given back a little later, and handles a request as soon as it comes. */
+/*
+ * Until a checkpoint may be due at most. The more shards there are the longer each one sleeps, so that together they wake up as often as few. A shard that waits longer is given back a little later, and handles a request as soon as it comes.
+ */
 static uint64_t idle_ns(const struct gyre_shard *shard)
 {
     if (shard->handover.begin_ns)
         return HAND_OVER_NS;
-    return shard->position == shard->kept.position ? gyre_reading_nap_ns(&shard->reading) : IDLE_NS;
+    const uint64_t rare_ns = gyre_reading_nap_ns(&shard->reading);
+    const uint64_t many_ns = shard->site->app.shards * SHARE_NS;
+    const uint64_t nap_ns = many_ns < rare_ns ? rare_ns : many_ns < LONGEST_NS ? many_ns : LONGEST_NS;
+    const uint64_t now = gyre_clock_ns(), due_ns = shard->checkpoint_ns + shard->site->checkpoint_ns;
+    if (shard->position == shard->kept.position || due_ns <= now)
+        return nap_ns;
+    return due_ns - now < nap_ns ? due_ns - now : nap_ns;
 }
 
 /* Waits for a moment, with nothing unpublished. */
