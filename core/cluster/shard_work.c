@@ -22,7 +22,7 @@
 #define FOLLOW_NS    UINT64_C(10000000)
 #define SHARE_NS     UINT64_C(1000000) /* a shard: how long all of them sleep */
 #define LONGEST_NS   UINT64_C(200000000)
-enum { TARDY_TIMES = 10 };
+enum { SHARDS_TOGETHER = 64 };
 
 static void nap(uint64_t time_ns)
 {
@@ -277,17 +277,21 @@ static gyre_status handle_block(struct gyre_shard *shard, size_t size, uint64_t 
 /* ---- checkpoints ---- */
 
 /*
- * A shard that has little to do waits with it: a new owner handles the requests since then again, which takes it less time than the checkpoint would
- * take this one. With many shards these checkpoints would be most of what the transport has to do.
+ * How old the last checkpoint may be. Where there are many shards each one has a small part of the requests, and checkpoints of all of them would be
+ * most of what the transport has to do: a shard of many keeps one as rarely as it has requests.
  */
+static uint64_t checkpoint_age_ns(const struct gyre_site *site)
+{
+    const uint64_t times = site->app.shards / SHARDS_TOGETHER;
+    return site->checkpoint_ns * (times ? times : 1);
+}
+
 static bool is_checkpoint_due(const struct gyre_shard *shard, uint64_t now_ns)
 {
-    const struct gyre_site *site = shard->site;
-    const uint64_t age_ns = now_ns - shard->checkpoint_ns;
-    if (shard->position == shard->kept.position || shard->kept.writing.is_open || shard->handover.begin_ns)
-        return false;
-    return shard->since >= site->checkpoint_requests || age_ns >= TARDY_TIMES * site->checkpoint_ns ||
-           (age_ns >= site->checkpoint_ns && shard->busy_ns >= shard->checkpoint_cost_ns);
+    const bool may_begin = !shard->kept.writing.is_open && !shard->handover.begin_ns;
+    return may_begin && shard->position != shard->kept.position &&
+           (shard->since >= shard->site->checkpoint_requests ||
+            now_ns - shard->checkpoint_ns >= checkpoint_age_ns(shard->site));
 }
 
 /* ---- the loop ---- */
@@ -299,7 +303,8 @@ static bool may_pass(gyre_status status)
 }
 
 /*
- * Until a checkpoint may be due at most. The more shards there are the longer each one sleeps, so that together they wake up as often as few. A shard that waits longer is given back a little later, and handles a request as soon as it comes.
+ * Until a checkpoint may be due at most. The more shards there are the longer each one sleeps, so that all of them wake up no more often than a few do.
+ * A shard that waits longer is given back a little later, and handles a request as soon as it comes.
  */
 static uint64_t idle_ns(const struct gyre_shard *shard)
 {
@@ -308,7 +313,7 @@ static uint64_t idle_ns(const struct gyre_shard *shard)
     const uint64_t rare_ns = gyre_reading_nap_ns(&shard->reading);
     const uint64_t many_ns = shard->site->app.shards * SHARE_NS;
     const uint64_t nap_ns = many_ns < rare_ns ? rare_ns : many_ns < LONGEST_NS ? many_ns : LONGEST_NS;
-    const uint64_t now = gyre_clock_ns(), due_ns = shard->checkpoint_ns + shard->site->checkpoint_ns;
+    const uint64_t now = gyre_clock_ns(), due_ns = shard->checkpoint_ns + checkpoint_age_ns(shard->site);
     if (shard->position == shard->kept.position || due_ns <= now)
         return nap_ns;
     return due_ns - now < nap_ns ? due_ns - now : nap_ns;

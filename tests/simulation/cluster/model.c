@@ -46,7 +46,9 @@ struct shard {
     uint64_t position, whole_begin;
     uint64_t offered_epoch; /* the highest one at which a member said that it was ready, */
     uint64_t offered_ns;    /* when it said so first, */
-    uint32_t loaded;        /* and the checkpoint that it has loaded */
+    uint32_t loaded;        /* and the checkpoint that it has loaded, */
+    uint64_t followed;      /* and how far it followed */
+    uint64_t handled;       /* what the place says that it should have followed */
 };
 
 static struct {
@@ -497,11 +499,15 @@ static bool is_leaving(const char *name)
     return false;
 }
 
-/* The awaiting member has the states of the last checkpoint, but for one that was taken while the shard stood; unless it took too long. */
+/*
+ * The awaiting member has the states of the last checkpoint, but for one that was taken while the shard stood, and followed as far as it was told; unless it
+ * took too long.
+ */
 static bool has_states(const struct shard *shard)
 {
     const uint32_t last = (uint32_t)shard->last.number;
-    return !shard->loaded || last - shard->loaded < 2 ||
+    const bool has_followed = !shard->handled || shard->followed >= shard->handled;
+    return (has_followed && (!shard->loaded || last - shard->loaded < 2)) ||
            fibers_now_ns() - shard->offered_ns >= 2 * model.lease_ns;
 }
 
@@ -536,6 +542,7 @@ static void take_place(struct shard *shard, const unsigned char *bytes, size_t s
     shard->incarnation = place.incarnation;
     shard->closing_ns = place.closing_ns;
     shard->works = place.works;
+    shard->handled = place.handled;
 }
 
 static void take_offer(struct shard *shard, const unsigned char *bytes, size_t size)
@@ -550,6 +557,7 @@ static void take_offer(struct shard *shard, const unsigned char *bytes, size_t s
         shard->offered_ns = fibers_now_ns();
     shard->offered_epoch = offer.epoch;
     shard->loaded = offer.loaded;
+    shard->followed = offer.followed;
 }
 
 /* ---- what the transport tells ---- */
