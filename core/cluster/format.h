@@ -64,6 +64,8 @@ struct gyre_cluster_place {
     uint64_t closing_ns; /* how long the owner before took to give the shard back */
     uint64_t pause_ns;   /* how long its requests waited; 0: the owner did not begin yet */
     uint64_t works;      /* 1: the owner launched its kernel, with the states, and handles requests */
+    uint64_t
+        handled; /* while the owner hands over: all replies to blocks of in.SHARD up to this one are published, and none of these requests was given up; 0: it does not say */
 };
 
 enum gyre_offer_state {
@@ -76,9 +78,13 @@ struct gyre_cluster_offer {
     struct gyre_block_head head;
     uint64_t epoch;       /* of the place that it is about */
     uint64_t incarnation; /* of the member */
-    uint32_t state, reserved;
+    uint32_t state;
+    uint32_t
+        loaded; /* of READY: the number of the checkpoint that its kernel has, the lower half; 0: it does not say */
     char member[GYRE_MEMBER_NAME_MAX];
     char why[256]; /* of FAILED: a sentence */
+    uint64_t
+        followed; /* of READY: its kernel has the effect of all blocks of in.SHARD up to this one; 0: it does not follow yet */
 };
 
 enum gyre_order_kind { GYRE_ORDER_DRAIN = 1, GYRE_ORDER_SHARD = 2 };

@@ -14,9 +14,10 @@ gyre_status gyre_kept_init(struct gyre_kept *kept, struct gyre_transport *transp
     gyre_cluster_shard_name(kept->log, "state", shard);
     kept->pending_end = &kept->pending;
     kept->table = calloc(1, table_size);
+    kept->coming = malloc(table_size);
     kept->block = malloc(GYRE_TRANSPORT_BLOCK_MAX);
     const gyre_status status = gyre_callers_init(&kept->callers);
-    if (status != GYRE_OK || (kept->table && kept->block))
+    if (status != GYRE_OK || (kept->table && kept->coming && kept->block))
         return status;
     return gyre_error_set(GYRE_EXHAUSTED, "no memory for a checkpoint of %llu bytes: set fewer keys",
                           (unsigned long long)table_size);
@@ -26,8 +27,11 @@ void gyre_kept_finish(struct gyre_kept *kept)
 {
     gyre_callers_finish(&kept->callers);
     free(kept->table);
+    free(kept->coming);
     free(kept->block);
-    kept->table = kept->block = NULL;
+    free(kept->writing.callers);
+    kept->table = kept->coming = kept->block = NULL;
+    kept->writing = (struct gyre_kept_writing){0};
 }
 
 static gyre_status append(struct gyre_kept *kept, void *block, size_t size, enum gyre_block_kind kind)
@@ -58,36 +62,71 @@ static gyre_status append_piece(struct gyre_kept *kept, enum gyre_block_kind kin
         .epoch = kept->epoch, .checkpoint = kept->checkpoint + 1, .offset = offset, .length = length};
     memcpy(kept->block, &piece, sizeof piece);
     memcpy(kept->block + sizeof piece, bytes, length);
+    kept->writing.pieces++;
     return append(kept, kept->block, sizeof piece + length, kind);
 }
 
-static gyre_status append_table(struct gyre_kept *kept, const unsigned char *table, bool whole,
-                                uint64_t *pieces, uint64_t *bytes)
+gyre_status gyre_kept_open(struct gyre_kept *kept, uint64_t position)
 {
-    gyre_status status = GYRE_OK;
-    for (uint64_t at = 0; status == GYRE_OK && at < kept->table_size; at += GYRE_KEPT_PIECE) {
-        const uint64_t left = kept->table_size - at;
-        const size_t length = left < GYRE_KEPT_PIECE ? (size_t)left : GYRE_KEPT_PIECE;
-        if (whole ? is_zero(table + at, length) : memcmp(table + at, kept->table + at, length) == 0)
-            continue;
-        status = append_piece(kept, GYRE_BLOCK_BYTES, at, table + at, length);
-        *bytes += length;
-        ++*pieces;
-    }
-    return status;
+    struct gyre_kept_writing *writing = &kept->writing;
+    struct gyre_cluster_caller *callers = writing->callers;
+    if (!callers)
+        callers = malloc(GYRE_CALLERS_MAX * sizeof *callers);
+    if (!callers)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the clients of a checkpoint");
+    memcpy(callers, kept->callers.list, kept->callers.count * sizeof *callers);
+    *writing = (struct gyre_kept_writing){.is_open = true,
+                                          .is_whole = !kept->whole_bytes ||
+                                                      kept->changed_bytes >= 2 * kept->whole_bytes,
+                                          .position = position,
+                                          .from = kept->last,
+                                          .callers = callers,
+                                          .caller_count = kept->callers.count};
+    return GYRE_OK;
 }
 
-static gyre_status append_callers(struct gyre_kept *kept, uint64_t *pieces)
+static size_t piece_at(const struct gyre_kept *kept, uint64_t at)
+{
+    const uint64_t left = kept->table_size - at;
+    return left < GYRE_KEPT_PIECE ? (size_t)left : GYRE_KEPT_PIECE;
+}
+
+static bool is_to_be_written(const struct gyre_kept *kept, uint64_t at, size_t length)
+{
+    return kept->writing.is_whole ? !is_zero(kept->coming + at, length)
+                                  : memcmp(kept->coming + at, kept->table + at, length) != 0;
+}
+
+/* Looks for the next pieces that are to be written, and appends those that follow each other as one block. */
+static gyre_status write_table(struct gyre_kept *kept)
+{
+    struct gyre_kept_writing *writing = &kept->writing;
+    const uint64_t most = writing->at + GYRE_KEPT_LOOK;
+    size_t length = 0, found = 0;
+    while (writing->at < kept->table_size && writing->at < most && found < GYRE_KEPT_BLOCK) {
+        length = piece_at(kept, writing->at);
+        const bool is_wanted = is_to_be_written(kept, writing->at, length);
+        if (!is_wanted && found)
+            break;
+        writing->at += length;
+        found += is_wanted ? length : 0;
+    }
+    writing->has_table = writing->at >= kept->table_size;
+    writing->bytes += found;
+    return found ? append_piece(kept, GYRE_BLOCK_BYTES, writing->at - found,
+                                kept->coming + writing->at - found, found)
+                 : GYRE_OK;
+}
+
+static gyre_status write_callers(struct gyre_kept *kept)
 {
     enum { AT_ONCE = GYRE_KEPT_PIECE / sizeof(struct gyre_cluster_caller) };
-    gyre_status status = GYRE_OK;
-    for (size_t at = 0; status == GYRE_OK && at < kept->callers.count; at += AT_ONCE) {
-        const size_t left = kept->callers.count - at, count = left < AT_ONCE ? left : AT_ONCE;
-        status = append_piece(kept, GYRE_BLOCK_CLIENTS, at, &kept->callers.list[at],
-                              count * sizeof kept->callers.list[0]);
-        ++*pieces;
-    }
-    return status;
+    struct gyre_kept_writing *writing = &kept->writing;
+    const size_t at = writing->caller_at, left = writing->caller_count - at,
+                 count = left < AT_ONCE ? left : AT_ONCE;
+    writing->caller_at += count;
+    return append_piece(kept, GYRE_BLOCK_CLIENTS, at, &writing->callers[at],
+                        count * sizeof writing->callers[0]);
 }
 
 /* What lies before a whole checkpoint is not needed any more; a purge that fails is made up for by the next one. */
@@ -98,30 +137,41 @@ static void purge_before(struct gyre_kept *kept, uint64_t from)
     gyre_error_let_go();
 }
 
-gyre_status gyre_kept_checkpoint(struct gyre_kept *kept, const unsigned char *table, uint64_t position)
+static void note_written(struct gyre_kept *kept)
 {
-    const bool whole = !kept->whole_bytes || kept->changed_bytes >= 2 * kept->whole_bytes;
-    const uint64_t from = kept->last;
-    uint64_t pieces = 0, bytes = 0;
-    gyre_status status = append_table(kept, table, whole, &pieces, &bytes);
-    if (status == GYRE_OK)
-        status = append_callers(kept, &pieces);
+    struct gyre_kept_writing *writing = &kept->writing;
+    unsigned char *const before = kept->table;
+    kept->table = kept->coming;
+    kept->coming = before;
+    kept->checkpoint++;
+    kept->position = writing->position;
+    kept->whole_bytes = writing->is_whole ? writing->bytes + GYRE_KEPT_PIECE : kept->whole_bytes;
+    kept->changed_bytes =
+        writing->is_whole ? 0 : kept->changed_bytes + writing->bytes + sizeof(struct gyre_cluster_commit);
+    writing->is_open = false;
+    if (writing->is_whole)
+        purge_before(kept, writing->from);
+}
+
+static gyre_status write_commit(struct gyre_kept *kept)
+{
+    const struct gyre_kept_writing *writing = &kept->writing;
     struct gyre_cluster_commit commit = {.epoch = kept->epoch,
                                          .checkpoint = kept->checkpoint + 1,
-                                         .position = position,
+                                         .position = writing->position,
                                          .table_size = kept->table_size,
-                                         .pieces = pieces,
-                                         .is_whole = whole};
+                                         .pieces = writing->pieces,
+                                         .is_whole = writing->is_whole};
+    const gyre_status status = append(kept, &commit, sizeof commit, GYRE_BLOCK_COMMIT);
     if (status == GYRE_OK)
-        status = append(kept, &commit, sizeof commit, GYRE_BLOCK_COMMIT);
-    if (status != GYRE_OK)
-        return status;
-    memcpy(kept->table, table, kept->table_size);
-    kept->checkpoint++;
-    kept->position = position;
-    kept->whole_bytes = whole ? bytes + GYRE_KEPT_PIECE : kept->whole_bytes;
-    kept->changed_bytes = whole ? 0 : kept->changed_bytes + bytes + sizeof commit;
-    if (whole)
-        purge_before(kept, from);
-    return GYRE_OK;
+        note_written(kept);
+    return status;
+}
+
+gyre_status gyre_kept_write(struct gyre_kept *kept)
+{
+    const struct gyre_kept_writing *writing = &kept->writing;
+    if (!writing->has_table)
+        return write_table(kept);
+    return writing->caller_at < writing->caller_count ? write_callers(kept) : write_commit(kept);
 }

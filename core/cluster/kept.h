@@ -5,6 +5,7 @@
  * Every block is appended with the number of the block that has to be the last one. An owner begins with a fence, so whatever an earlier
  * owner appends afterwards is refused (AGAIN): the effect is fenced, not the owner's clock. A checkpoint counts from its commit on. A
  * checkpoint holds the pieces of the table that changed since the one before, and now and then all of them; what lies before that is purged.
+ * It is of one moment, and written block by block while its owner goes on.
  *
  * One thread: the shard's.
  */
@@ -14,7 +15,21 @@
 #include "core/cluster/callers.h"
 #include "core/transport/transport.h"
 
-enum { GYRE_KEPT_PIECE = 65536 };
+enum {
+    GYRE_KEPT_PIECE = 65536,               /* bytes of the table that are compared together */
+    GYRE_KEPT_BLOCK = 7 * GYRE_KEPT_PIECE, /* and at most so many, which follow each other, are in a block */
+    GYRE_KEPT_LOOK = 64 * GYRE_KEPT_PIECE  /* so many are compared in one step */
+};
+
+/** A checkpoint that is being written: as of the moment in which it was begun. */
+struct gyre_kept_writing {
+    bool is_open, is_whole, has_table; /* has_table: all of the table is written */
+    uint64_t position;
+    uint64_t from;                       /* the log's last block before it */
+    uint64_t at, pieces, bytes;          /* of the table; blocks, and bytes of the table in them */
+    struct gyre_cluster_caller *callers; /* room for GYRE_CALLERS_MAX; NULL: nothing was written yet */
+    size_t caller_at, caller_count;
+};
 
 struct gyre_kept_pending {
     struct gyre_kept_pending *next;
@@ -28,16 +43,19 @@ struct gyre_kept {
     char log[GYRE_CLUSTER_NAME_SIZE];
     uint64_t epoch, incarnation;
     char owner[GYRE_MEMBER_NAME_MAX];
-    uint64_t last;        /* the number of the log's last block, as this owner knows */
-    uint64_t at;          /* of the last block that was read */
-    uint64_t checkpoint;  /* the number of the last checkpoint; 0: there is none */
-    uint64_t position;    /* of it */
-    unsigned char *table; /* of it */
+    uint64_t last;         /* the number of the log's last block, as this owner knows */
+    uint64_t at;           /* of the last block that was read */
+    uint64_t applied;      /* how many checkpoints were read */
+    uint64_t checkpoint;   /* the number of the last checkpoint; 0: there is none */
+    uint64_t position;     /* of it */
+    unsigned char *table;  /* of it */
+    unsigned char *coming; /* room for the table of the next one */
     uint64_t table_size;
     struct gyre_callers
         callers; /* as of the checkpoint after a restore; then the shard's own, which it changes */
     uint64_t whole_bytes, changed_bytes; /* of the last whole checkpoint, and of those since */
     unsigned char *block;                /* room for a block */
+    struct gyre_kept_writing writing;
     /* of a restore: pieces of a checkpoint whose commit was not read yet */
     struct gyre_kept_pending *pending, **pending_end;
     uint64_t pending_bytes, pending_count, pending_epoch, pending_checkpoint, seen_epoch;
@@ -67,8 +85,12 @@ gyre_status gyre_kept_read(struct gyre_kept *kept, uint64_t deadline_ns);
  */
 gyre_status gyre_kept_take(struct gyre_kept *kept, uint64_t number, size_t size);
 void gyre_kept_drop(struct gyre_kept *kept);
-/** Keeps a checkpoint of `table`, kept->callers and `position`. LOST when another owner was fenced in meanwhile. After any failure the
- * owner has to give the shard up. */
-gyre_status gyre_kept_checkpoint(struct gyre_kept *kept, const unsigned char *table, uint64_t position);
+/** Begins a checkpoint of kept->coming, kept->callers and `position`; kept->coming stays as it is until it is written. EXHAUSTED. */
+gyre_status gyre_kept_open(struct gyre_kept *kept, uint64_t position);
+/**
+ * Writes some more of it, a block at most; kept->writing.is_open is false when it is kept. LOST when another owner was fenced in meanwhile. After any
+ * failure the owner has to give the shard up.
+ */
+gyre_status gyre_kept_write(struct gyre_kept *kept);
 
 #endif

@@ -175,6 +175,7 @@ static gyre_status take_commit(struct gyre_kept *kept, uint64_t number, size_t s
         return damaged(kept, number, "a checkpoint has the effect of fewer requests than the one before");
     apply_pending(kept, commit.is_whole);
     gyre_kept_drop(kept);
+    kept->applied++;
     kept->checkpoint = commit.checkpoint;
     kept->position = commit.position;
     return GYRE_OK;

@@ -265,22 +265,28 @@ static bool is_awaited(const struct look *look, struct gyre_shard *shard, const 
 }
 
 /*
- * Gives a shard that another member should own. One that goes by order is served here until the other one has launched its kernel, so that
- * requests wait for a short time only, and none waits for a member that cannot launch it.
+ * Gives a shard that another member should own. One that goes by order is served here until the other one has launched its kernel, and then
+ * until it has the states (shard_handover.h), so that requests wait for a short time only, and none waits for a member that cannot launch it.
  */
 static void give_shard(struct look *look, struct gyre_shard *shard, const char *first, bool by_order)
 {
     struct gyre_member *member = look->member;
     const bool is_held = look->now_ns - shard->taken_ns < hold_ns(member, shard);
     const bool is_bound = shard->is_second && is_held && member->record.state != GYRE_MEMBER_DRAINED;
+    const bool hands_over = gyre_shard_hands_over(shard);
     if (gyre_shard_is_stopping(shard))
         return;
+    if (hands_over && !(by_order && is_awaited(look, shard, first))) {
+        gyre_shard_set_hands_over(shard, false);
+        return;
+    }
     if (gyre_shard_step_of(shard) == GYRE_SHARD_AWAITING && !shard->is_second)
         gyre_shard_stop(shard, GYRE_SHARD_STOP); /* the order that it was awaited by is over */
-    else if (by_order && look->given < GIVES_A_LOOK && !is_bound && is_awaited(look, shard, first)) {
-        gyre_shard_stop(shard, GYRE_SHARD_HAND_OVER);
+    else if (by_order && !hands_over && look->given < GIVES_A_LOOK && !is_bound &&
+             is_awaited(look, shard, first)) {
+        gyre_shard_set_hands_over(shard, true);
         look->given++;
-    } else if (!by_order && !look->gave && !is_held) {
+    } else if (!by_order && !hands_over && !look->gave && !is_held) {
         gyre_shard_stop(shard, GYRE_SHARD_STOP);
         look->gave = true;
     }
@@ -321,6 +327,8 @@ static void place_shard(struct look *look, uint32_t number)
         member->second_ns[number] = look->now_ns + member->site.lease_ns;
         start_shard(look, number, true);
     }
+    if (shard && wanted)
+        gyre_shard_set_hands_over(shard, false);
     if (shard && !wanted && first) /* without another member it stays */
         give_shard(look, shard, first, by_order);
 }

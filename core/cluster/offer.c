@@ -2,6 +2,7 @@
 /* See offer.h. */
 #include "core/cluster/offer.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -21,6 +22,7 @@ gyre_status gyre_offer_read(struct gyre_transport *transport, uint32_t shard, st
 {
     char name[GYRE_CLUSTER_NAME_SIZE];
     unsigned char bytes[GYRE_TRANSPORT_RECORD_MAX];
+    const size_t least = offsetof(struct gyre_cluster_offer, followed); /* of members that do not follow */
     size_t size;
     *out = (struct gyre_cluster_offer){.state = 0};
     *revision = 0;
@@ -29,10 +31,12 @@ gyre_status gyre_offer_read(struct gyre_transport *transport, uint32_t shard, st
     if (status == GYRE_NOT_FOUND)
         return GYRE_OK;
     if (status == GYRE_OK)
-        status = gyre_block_check(bytes, size, GYRE_BLOCK_OFFER, sizeof *out, name, NULL);
+        status = gyre_block_check(bytes, size, GYRE_BLOCK_OFFER, least, name, NULL);
     if (status != GYRE_OK)
         return status;
-    memcpy(out, bytes, sizeof *out);
+    memcpy(out, bytes, size >= sizeof *out ? sizeof *out : least);
+    if (size < sizeof *out)
+        out->followed = UINT64_MAX;
     make_printable(out->why, sizeof out->why);
     if (gyre_cluster_text_is_name(out->member, sizeof out->member, false))
         return GYRE_OK;

@@ -15,6 +15,7 @@ gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, st
     const size_t least = offsetof(struct gyre_cluster_place, trial); /* of records without one */
     const size_t with_trial = offsetof(struct gyre_cluster_place, closing_ns);
     const size_t with_pause = offsetof(struct gyre_cluster_place, works);
+    const size_t with_works = offsetof(struct gyre_cluster_place, handled);
     size_t size;
     *out = (struct gyre_shard_place){0};
     gyre_status status = gyre_transport_record_get(transport, gyre_cluster_shard_name(name, "place", shard),
@@ -27,6 +28,7 @@ gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, st
         return status;
     memcpy(&place, bytes,
            size >= sizeof place ? sizeof place
+           : size >= with_works ? with_works
            : size >= with_pause ? with_pause
            : size >= with_trial ? with_trial
                                 : least);
@@ -40,6 +42,7 @@ gyre_status gyre_place_read(struct gyre_transport *transport, uint32_t shard, st
     out->closing_ns = place.closing_ns;
     out->pause_ns = place.pause_ns;
     out->works = place.works != 0;
+    out->handled = place.handled;
     memcpy(out->owner, place.owner, sizeof out->owner);
     return GYRE_OK;
 }
@@ -54,7 +57,8 @@ gyre_status gyre_place_write(struct gyre_transport *transport, uint32_t shard, s
                                         .trial = place->trial,
                                         .closing_ns = place->closing_ns,
                                         .pause_ns = place->pause_ns,
-                                        .works = place->works};
+                                        .works = place->works,
+                                        .handled = place->handled};
     memcpy(record.owner, place->owner, sizeof record.owner);
     gyre_block_seal(&record, sizeof record, GYRE_BLOCK_PLACE);
     const gyre_status status =

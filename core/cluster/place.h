@@ -16,6 +16,7 @@ struct gyre_shard_place {
     struct gyre_cluster_trial trial;
     uint64_t closing_ns, pause_ns; /* as in the record */
     bool works;                    /* the owner handles requests */
+    uint64_t handled;              /* as in the record */
     bool has_died; /* not in the record: whoever takes the shard knows that its owner did not give it back */
 };
 

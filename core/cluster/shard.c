@@ -31,6 +31,7 @@ static gyre_status take_place(struct gyre_shard *shard)
     shard->place.epoch++;
     shard->place.pause_ns = 0;
     shard->place.works = false;
+    shard->place.handled = 0;
     shard->place.closing_ns = shard->awaits ? shard->place.closing_ns : 0;
     gyre_status status = gyre_place_write(site->transport, shard->number, &shard->place);
     if (status == GYRE_AGAIN)
@@ -81,11 +82,10 @@ static gyre_status make_room(struct gyre_shard *shard)
     shard->at_once = choose_at_once(shard);
     shard->requests = malloc(GYRE_TRANSPORT_BLOCK_MAX);
     shard->replies = malloc(GYRE_TRANSPORT_BLOCK_MAX);
-    shard->table = malloc(shard->table_size);
     shard->reply = malloc(shard->at_once * shard->reply_size + 1);
     shard->chunk = malloc(shard->at_once * shard->request_size + 1);
     shard->replies_at = sizeof(struct gyre_cluster_replies);
-    return shard->requests && shard->replies && shard->table && shard->reply && shard->chunk
+    return shard->requests && shard->replies && shard->reply && shard->chunk
                ? GYRE_OK
                : gyre_error_set(GYRE_EXHAUSTED, "no memory for shard %u", shard->number);
 }
@@ -95,13 +95,13 @@ static gyre_status check_log(struct gyre_shard *shard)
 {
     uint64_t last;
     const gyre_status status = gyre_transport_last(shard->site->transport, shard->log, &last);
-    if (status != GYRE_OK || last >= shard->kept.position)
+    if (status != GYRE_OK || last >= shard->position)
         return status;
     return gyre_error_set(
         GYRE_INCOMPATIBLE,
         "the cluster's log '%s' ends with block %llu, and a checkpoint has the effect of block %llu: the "
         "transport lost what it had acknowledged; put back a copy of what it keeps",
-        shard->log, (unsigned long long)last, (unsigned long long)shard->kept.position);
+        shard->log, (unsigned long long)last, (unsigned long long)shard->position);
 }
 
 /* A place that says that there was a checkpoint does not begin with an empty table. */
@@ -135,6 +135,16 @@ static gyre_status load_table(struct gyre_shard *shard)
     return status;
 }
 
+/* The system gives memory page by page when it is used first, which would make the first checkpoint long. */
+static gyre_status make_kept(struct gyre_shard *shard)
+{
+    struct gyre_kept *kept = &shard->kept;
+    const gyre_status status = gyre_kept_init(kept, shard->site->transport, shard->number, shard->table_size);
+    if (status == GYRE_OK)
+        memset(kept->coming, 0, shard->table_size);
+    return status;
+}
+
 /*
  * Awaiting: reads what the owner keeps, so that little is left to do when the shard comes. A failure says nothing yet: the shard is read as a
  * whole once it is this member's.
@@ -143,9 +153,7 @@ static void read_ahead(struct gyre_shard *shard)
 {
     struct gyre_kept *kept = &shard->kept;
     gyre_error_hold();
-    gyre_status status = kept->table
-                             ? GYRE_OK
-                             : gyre_kept_init(kept, shard->site->transport, shard->number, shard->table_size);
+    gyre_status status = kept->table ? GYRE_OK : make_kept(shard);
     if (status == GYRE_OK)
         status = gyre_kept_read_ahead(kept);
     if (status == GYRE_OK && kept->checkpoint)
@@ -156,6 +164,41 @@ static void read_ahead(struct gyre_shard *shard)
         shard->loaded = 0;
     }
     gyre_error_let_go();
+}
+
+static gyre_status activate(struct gyre_shard *shard)
+{
+    return gyre_kernel_activate(shard->kernel, gyre_clock_ns() + shard->site->reach_ns);
+}
+
+/* The owner kept a checkpoint after the one from which this member followed it: that one counts, and the kernel begins with it. */
+static gyre_status begin_anew(struct gyre_shard *shard)
+{
+    gyre_kernel_release(shard->kernel);
+    shard->kernel = NULL;
+    shard->follows = false;
+    shard->loaded = 0;
+    return launch(shard);
+}
+
+/*
+ * Awaiting: handles what the owner says that it has handled, so that few requests are left when the shard comes. False: it cannot go on so, and
+ * has to begin anew.
+ */
+static bool follow(struct gyre_shard *shard, uint64_t handled)
+{
+    const struct gyre_kept *kept = &shard->kept;
+    if (!handled || !shard->loaded || shard->loaded != kept->checkpoint)
+        return true;
+    gyre_status status = shard->follows ? GYRE_OK : activate(shard);
+    if (status == GYRE_OK && !shard->follows) {
+        shard->follows = true;
+        shard->followed_from = kept->applied;
+        shard->position = kept->position;
+    }
+    if (status == GYRE_OK)
+        status = gyre_shard_follow(shard, handled);
+    return status == GYRE_OK;
 }
 
 /* With a first checkpoint of a new table every owner has its secret, and so does the same with the same requests. */
@@ -172,19 +215,24 @@ static gyre_status restore(struct gyre_shard *shard)
         status = gyre_kept_begin(kept, gyre_clock_ns() + site->reach_ns);
     if (status == GYRE_OK)
         status = check_kept(shard);
+    if (status == GYRE_OK && shard->follows && kept->applied != shard->followed_from)
+        status = begin_anew(shard);
+    shard->position = shard->follows ? shard->position : kept->position;
     if (status == GYRE_OK)
         status = check_log(shard);
     if (status == GYRE_OK && kept->checkpoint)
-        status = load_table(shard);
+        status = shard->follows ? GYRE_OK : load_table(shard);
     else if (status == GYRE_OK)
         status = gyre_shard_checkpoint(shard);
     if (status == GYRE_OK)
         status = note_kept(shard);
     if (status == GYRE_OK)
         status = gyre_trial_begin(shard);
-    shard->position = kept->position;
     shard->checkpoint_ns = gyre_clock_ns();
-    return status == GYRE_OK ? gyre_kernel_activate(shard->kernel, gyre_clock_ns() + site->reach_ns) : status;
+    if (status == GYRE_OK && !shard->follows)
+        status = activate(shard);
+    shard->follows = false;
+    return status;
 }
 
 /*
@@ -194,7 +242,7 @@ static gyre_status restore(struct gyre_shard *shard)
 static bool is_caught_up(const struct gyre_shard *shard)
 {
     const bool is_handed_over = __atomic_load_n(&shard->stop, __ATOMIC_RELAXED) == GYRE_SHARD_HAND_OVER;
-    return shard->position == shard->kept.position ||
+    return shard->position == shard->kept.position || (is_handed_over && shard->handover.is_followed) ||
            (is_handed_over && shard->busy_ns < shard->checkpoint_cost_ns);
 }
 
@@ -209,6 +257,7 @@ static gyre_status give_back(struct gyre_shard *shard)
     shard->place.incarnation = 0;
     shard->place.pause_ns = 0;
     shard->place.works = false;
+    shard->place.handled = shard->place.handled ? shard->position : 0;
     shard->place.closing_ns = gyre_clock_ns() - begin_ns;
     return gyre_shard_write_place(shard);
 }
@@ -227,11 +276,16 @@ static void leave_place(struct gyre_shard *shard)
 static void offer(struct gyre_shard *shard, enum gyre_offer_state state)
 {
     const struct gyre_site *site = shard->site;
-    struct gyre_cluster_offer its = {
-        .epoch = shard->place.epoch, .incarnation = site->incarnation, .state = state};
+    struct gyre_cluster_offer its = {.epoch = shard->place.epoch,
+                                     .incarnation = site->incarnation,
+                                     .state = state,
+                                     .loaded = (uint32_t)shard->loaded};
     memcpy(its.member, site->name, sizeof its.member);
     if (state == GYRE_OFFER_FAILED)
         snprintf(its.why, sizeof its.why, "%s", gyre_error_text());
+    shard->told = shard->loaded;
+    shard->told_position = shard->follows ? shard->position : 0;
+    its.followed = shard->told_position;
     gyre_error_hold();
     gyre_offer_write(site->transport, shard->number, &its, gyre_clock_ns() + site->lease_ns);
     gyre_error_let_go();
@@ -270,6 +324,18 @@ static bool was_given(const struct gyre_shard_place *before, const struct gyre_s
     return given;
 }
 
+static bool is_behind(const struct gyre_shard *shard)
+{
+    return shard->follows && shard->position < shard->place.handled;
+}
+
+/* Whether the offer does not say yet what the owner waits for. */
+static bool has_news(const struct gyre_shard *shard)
+{
+    const bool came_so_far = shard->follows && !is_behind(shard);
+    return shard->told != shard->loaded || (came_so_far && shard->told_position != shard->position);
+}
+
 /* Waits until the owner gives the shard back, with a kernel that is launched. False: it did not do so in time, or in order. */
 static bool await_place(struct gyre_shard *shard)
 {
@@ -279,15 +345,18 @@ static bool await_place(struct gyre_shard *shard)
                             !gyre_shard_is_stopping(shard);
          look++) {
         struct gyre_shard_place now;
-        if (look % LOOKS_AHEAD == 0)
+        if (look % LOOKS_AHEAD == 0 && !shard->follows)
             read_ahead(shard);
+        if (has_news(shard))
+            offer(shard, GYRE_OFFER_READY);
         const uint64_t look_ns = gyre_clock_ns();
         if (gyre_place_read(shard->site->transport, shard->number, &now) == GYRE_OK) {
             given = was_given(&shard->place, &now, &is_over);
+            is_over = is_over || (!given && !follow(shard, now.handled));
             shard->place = given ? now : shard->place;
             shard->owned_ns = given ? shard->owned_ns : look_ns;
         }
-        if (!given)
+        if (!given && !is_behind(shard))
             nanosleep(&(struct timespec){.tv_nsec = AWAIT_NAP_NS}, NULL);
     }
     gyre_error_clear();
@@ -350,7 +419,6 @@ static void *run(void *argument)
     gyre_trial_finish(shard);
     free(shard->requests);
     free(shard->replies);
-    free(shard->table);
     free(shard->reply);
     free(shard->chunk);
     __atomic_store_n(&shard->step, GYRE_SHARD_ENDED, __ATOMIC_RELEASE);

@@ -36,15 +36,26 @@ enum gyre_shard_step {
 
 enum gyre_shard_stop_way {
     GYRE_SHARD_STOP = 1,
-    GYRE_SHARD_HAND_OVER = 2 /* to a member that has read the last checkpoint */
+    GYRE_SHARD_HAND_OVER = 2 /* to a member that has read the last checkpoint: shard_handover.h asks for it */
+};
+
+/** Of a hand-over that is being prepared (shard_handover.h). */
+struct gyre_handover {
+    uint64_t begin_ns, look_ns; /* when it began, and when the last look at the offer was */
+    uint64_t told,
+        told_ns;      /* what its place says last of the blocks that it handled, and since when; 0: nothing */
+    uint64_t rounds;  /* how often it said so, */
+    bool is_followed; /* and the awaiting member has handled as much */
 };
 
 struct gyre_shard {
     struct gyre_site *site;
     uint32_t number;
     pthread_t thread;
-    uint32_t stop;      /* atomic, an enum gyre_shard_stop_way: give the shard back */
-    uint32_t step;      /* atomic: an enum gyre_shard_step, written by the thread */
+    uint32_t stop; /* atomic, an enum gyre_shard_stop_way: give the shard back */
+    uint32_t step; /* atomic: an enum gyre_shard_step, written by the thread */
+    bool
+        hands_over; /* atomic: a member awaits the shard, by order; the thread takes it back when it does not any more */
     gyre_status status; /* how it ended; read after the step is ENDED */
     char why[256];      /* and the sentence */
     uint64_t taken_ns;
@@ -60,21 +71,29 @@ struct gyre_shard {
     struct gyre_trial trial;
     bool has_crashed;  /* the kernel was lost with a request; read after the step is ENDED */
     uint64_t owned_ns; /* awaiting: when the last look began that found the shard with its owner */
-    bool tells_work;   /* the place does not say yet that the shard works, and how long a hand-over took */
+    struct gyre_handover handover;
+    bool tells_work; /* the place does not say yet that the shard works, and how long a hand-over took */
     gyre_kernel *kernel;
     gyre_queue *queue;
     char log[GYRE_CLUSTER_NAME_SIZE]; /* in.SHARD */
     uint64_t position;                /* the last block of it that was handled */
     uint64_t since;                   /* requests since the last checkpoint */
     uint64_t unpurged;                /* blocks since the last purge */
-    uint64_t checkpoint_ns;           /* when that was, */
-    uint64_t checkpoint_cost_ns;      /* and how long it took */
+    uint64_t checkpoint_ns;           /* when that was kept, */
+    uint64_t checkpoint_cost_ns;      /* and how long it took, */
+    uint64_t writing_ns;              /* and so far takes the one that is being written */
     uint64_t busy_ns; /* how long the requests since then took, which the next owner would handle again, */
-    uint64_t publishing_ns;      /* without this, which has been spent on publishing replies */
-    uint64_t loaded;             /* awaiting: the number of the checkpoint that the kernel has; 0: none */
-    struct gyre_reading reading; /* of that log */
-    unsigned char *requests, *replies, *table, *reply; /* a block each; the table's copy; `at_once` replies */
-    unsigned char *chunk;                              /* `at_once` requests, one behind the other */
+    uint64_t publishing_ns; /* without this, which has been spent on publishing replies */
+    uint64_t loaded;        /* awaiting: the number of the checkpoint that the kernel has; 0: none, */
+    uint64_t told;          /* and of the one that the offer says, */
+    uint64_t told_position; /* and the position that it says */
+    bool
+        follows; /* awaiting: the kernel is active, and handles what the owner has handled; nothing is published */
+    uint64_t unfinished;                       /* following: requests in the kernel's queue */
+    uint64_t followed_from;                    /* kept.applied then */
+    struct gyre_reading reading;               /* of that log */
+    unsigned char *requests, *replies, *reply; /* a block each; `at_once` replies */
+    unsigned char *chunk;                      /* `at_once` requests, one behind the other */
     size_t request_size, reply_size;
     uint64_t at_once; /* requests that go to the kernel together */
     uint64_t table_size;
@@ -106,6 +125,14 @@ static inline bool gyre_shard_has_lease(const struct gyre_shard *shard)
 {
     return gyre_site_kept_lease(shard->site, shard->lapses, gyre_clock_ns());
 }
+static inline bool gyre_shard_hands_over(const struct gyre_shard *shard)
+{
+    return __atomic_load_n(&shard->hands_over, __ATOMIC_RELAXED);
+}
+static inline void gyre_shard_set_hands_over(struct gyre_shard *shard, bool hands_over)
+{
+    __atomic_store_n(&shard->hands_over, hands_over, __ATOMIC_RELAXED);
+}
 static inline bool gyre_shard_is_stopping(const struct gyre_shard *shard)
 {
     return __atomic_load_n(&shard->stop, __ATOMIC_RELAXED) != 0;
@@ -113,7 +140,12 @@ static inline bool gyre_shard_is_stopping(const struct gyre_shard *shard)
 
 /** Handles requests until the shard is to be given back (OK) or cannot be kept. The kernel stands idle at the end if OK. */
 gyre_status gyre_shard_work(struct gyre_shard *shard);
-/** Takes a checkpoint of the idle kernel, once all replies are published. */
+/** Awaiting: handles some of the blocks up to `handled`, which the owner has answered, and publishes nothing. A failure: it cannot go on so. */
+gyre_status gyre_shard_follow(struct gyre_shard *shard, uint64_t handled);
+/** Begins a checkpoint of the idle kernel, once all replies are published. The shard may go on while it is written, block by block. */
+gyre_status gyre_shard_begin_checkpoint(struct gyre_shard *shard);
+gyre_status gyre_shard_write_checkpoint(struct gyre_shard *shard);
+/** Returns when a checkpoint of the idle kernel is kept, as it stands now. */
 gyre_status gyre_shard_checkpoint(struct gyre_shard *shard);
 
 #endif

@@ -33,7 +33,7 @@ static bool is_same(const struct gyre_shard_place *one, const struct gyre_shard_
 {
     return one->epoch == other->epoch && one->incarnation == other->incarnation &&
            one->is_kept == other->is_kept && one->closing_ns == other->closing_ns &&
-           one->pause_ns == other->pause_ns && one->works == other->works &&
+           one->pause_ns == other->pause_ns && one->works == other->works && one->handled == other->handled &&
            strcmp(one->owner, other->owner) == 0 &&
            memcmp(&one->trial, &other->trial, sizeof one->trial) == 0;
 }

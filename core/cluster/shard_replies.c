@@ -130,6 +130,8 @@ gyre_status gyre_shard_add_reply(struct gyre_shard *shard, const unsigned char c
                                  const unsigned char *contents)
 {
     const bool failed = completion->outcome == GYRE_HANDLER_FAILED;
+    if (shard->follows) /* its owner has published it */
+        return GYRE_OK;
     const struct gyre_cluster_message message = {.number = number,
                                                  .outcome = (uint32_t)completion->outcome,
                                                  .code = completion->failure_code,

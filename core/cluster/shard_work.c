@@ -13,11 +13,16 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/cluster/owned_place.h"
-#include "core/cluster/shard.h"
+#include "core/cluster/shard_handover.h"
 #include "core/cluster/shard_replies.h"
 
-#define IDLE_NS  UINT64_C(20000000)
-#define MERGE_NS UINT64_C(1000000)
+#define IDLE_NS      UINT64_C(20000000)
+#define MERGE_NS     UINT64_C(1000000)
+#define HAND_OVER_NS UINT64_C(3000000)
+#define FOLLOW_NS    UINT64_C(10000000)
+#define SHARE_NS     UINT64_C(1000000) /* a shard: how long all of them sleep */
+#define LONGEST_NS   UINT64_C(200000000)
+enum { SHARDS_TOGETHER = 64 };
 
 static void nap(uint64_t time_ns)
 {
@@ -71,8 +76,9 @@ static gyre_status take_completion(struct flight *flight, const gyre_completion 
         return gyre_error_set(GYRE_LOST, "shard %u: its kernel did not handle a request", shard->number);
     }
     flight->count--;
-    return gyre_shard_add_reply(shard, flight->head->client, flight->next++, completion,
-                                shard->reply + place * shard->reply_size);
+    return shard->follows ? GYRE_OK
+                          : gyre_shard_add_reply(shard, flight->head->client, flight->next++, completion,
+                                                 shard->reply + place * shard->reply_size);
 }
 
 /* The replies that are there, one at least. */
@@ -192,7 +198,8 @@ static gyre_status check_follows(const struct gyre_shard *shard, const struct gy
  */
 static bool may_wait(const struct gyre_shard *shard, uint64_t position)
 {
-    return !shard->trial.careful_until && gyre_clock_ns() - shard->replies_ns < MERGE_NS &&
+    return !shard->trial.careful_until && shard->replies_count &&
+           gyre_clock_ns() - shard->replies_ns < MERGE_NS &&
            gyre_reading_has_next(shard->site->transport, shard->log, position);
 }
 
@@ -214,7 +221,7 @@ static gyre_status handle_requests(struct gyre_shard *shard, const struct gyre_c
                                    struct gyre_cluster_walk *walk, uint64_t position)
 {
     struct gyre_cluster_caller *caller = gyre_callers_note(&shard->kept.callers, head->client, position);
-    struct flight flight = {.shard = shard, .head = head};
+    struct flight flight = {.shard = shard, .head = head, .count = shard->unfinished};
     uint64_t number = head->first, handled = 0, passed = 0;
     gyre_status status = check_follows(shard, head, caller, position);
     for (; status == GYRE_OK && gyre_cluster_walk_next(walk); number++) {
@@ -227,15 +234,18 @@ static gyre_status handle_requests(struct gyre_shard *shard, const struct gyre_c
     }
     if (status == GYRE_OK)
         status = send_chunk(&flight);
-    if (status == GYRE_OK)
+    if (status == GYRE_OK && !shard->follows)
         status = drain(&flight);
+    shard->unfinished = flight.count;
     if (status == GYRE_OK && !may_wait(shard, position))
         status = gyre_shard_publish(shard);
     if (status == GYRE_OK && handled)
         caller->number = number - 1;
     shard->since += handled;
-    gyre_site_count(shard->site, &shard->site->info.handled, handled);
-    gyre_site_count(shard->site, &shard->site->info.duplicates, passed);
+    if (!shard->follows) {
+        gyre_site_count(shard->site, &shard->site->info.handled, handled);
+        gyre_site_count(shard->site, &shard->site->info.duplicates, passed);
+    }
     return status;
 }
 
@@ -266,11 +276,22 @@ static gyre_status handle_block(struct gyre_shard *shard, size_t size, uint64_t 
 
 /* ---- checkpoints ---- */
 
+/*
+ * How old the last checkpoint may be. Where there are many shards each one has a small part of the requests, and checkpoints of all of them would be
+ * most of what the transport has to do: a shard of many keeps one as rarely as it has requests.
+ */
+static uint64_t checkpoint_age_ns(const struct gyre_site *site)
+{
+    const uint64_t times = site->app.shards / SHARDS_TOGETHER;
+    return site->checkpoint_ns * (times ? times : 1);
+}
+
 static bool is_checkpoint_due(const struct gyre_shard *shard, uint64_t now_ns)
 {
-    return shard->position != shard->kept.position &&
+    const bool may_begin = !shard->kept.writing.is_open && !shard->handover.begin_ns;
+    return may_begin && shard->position != shard->kept.position &&
            (shard->since >= shard->site->checkpoint_requests ||
-            now_ns - shard->checkpoint_ns >= shard->site->checkpoint_ns);
+            now_ns - shard->checkpoint_ns >= checkpoint_age_ns(shard->site));
 }
 
 /* ---- the loop ---- */
@@ -281,16 +302,29 @@ static bool may_pass(gyre_status status)
            status == GYRE_EXHAUSTED;
 }
 
-/* Not long while a checkpoint will be due. A shard that waits longer is given back a little later, and handles a request as soon as it comes. */
+/*
+ * Until a checkpoint may be due at most. The more shards there are the longer each one sleeps, so that all of them wake up no more often than a few do.
+ * A shard that waits longer is given back a little later, and handles a request as soon as it comes.
+ */
 static uint64_t idle_ns(const struct gyre_shard *shard)
 {
-    return shard->position == shard->kept.position ? gyre_reading_nap_ns(&shard->reading) : IDLE_NS;
+    if (shard->handover.begin_ns)
+        return HAND_OVER_NS;
+    const uint64_t rare_ns = gyre_reading_nap_ns(&shard->reading);
+    const uint64_t many_ns = shard->site->app.shards * SHARE_NS;
+    const uint64_t nap_ns = many_ns < rare_ns ? rare_ns : many_ns < LONGEST_NS ? many_ns : LONGEST_NS;
+    const uint64_t now = gyre_clock_ns(), due_ns = shard->checkpoint_ns + checkpoint_age_ns(shard->site);
+    if (shard->position == shard->kept.position || due_ns <= now)
+        return nap_ns;
+    return due_ns - now < nap_ns ? due_ns - now : nap_ns;
 }
 
 /* Waits for a moment, with nothing unpublished. */
 static gyre_status idle(struct gyre_shard *shard)
 {
     const gyre_status status = gyre_shard_publish(shard);
+    if (shard->kept.writing.is_open)
+        return status; /* its next block is written meanwhile */
     if (status == GYRE_OK && gyre_transport_wait(shard->site->transport, shard->log, shard->position,
                                                  gyre_clock_ns() + idle_ns(shard)) == GYRE_UNAVAILABLE)
         nap(IDLE_NS);
@@ -315,6 +349,29 @@ static gyre_status work_once(struct gyre_shard *shard)
     return may_pass(status) ? idle(shard) : status;
 }
 
+/* Nobody waits for a single block, so the requests of several are under way together. */
+gyre_status gyre_shard_follow(struct gyre_shard *shard, uint64_t handled)
+{
+    const uint64_t until = gyre_clock_ns() + FOLLOW_NS;
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && shard->position < handled && gyre_clock_ns() < until) {
+        size_t size;
+        uint64_t number;
+        status = gyre_reading_next(&shard->reading, shard->site->transport, shard->log, shard->position,
+                                   shard->requests, &size, &number);
+        if (status == GYRE_OK && number > handled)
+            return gyre_error_set(GYRE_INCOMPATIBLE, "shard %u: a block that its owner handled is not there",
+                                  shard->number);
+        if (status == GYRE_OK)
+            status = handle_block(shard, size, number);
+    }
+    if (status != GYRE_OK && !may_pass(status))
+        return status;
+    struct flight left = {.shard = shard, .count = shard->unfinished};
+    shard->unfinished = 0;
+    return drain(&left);
+}
+
 /* After the first look at its requests, so that they do not wait for the transport to take it. */
 static gyre_status tell_work(struct gyre_shard *shard)
 {
@@ -329,8 +386,12 @@ gyre_status gyre_shard_work(struct gyre_shard *shard)
         status = work_once(shard);
         if (status == GYRE_OK && shard->tells_work)
             status = tell_work(shard);
-        if (status == GYRE_OK && is_checkpoint_due(shard, gyre_clock_ns()))
-            status = gyre_shard_checkpoint(shard);
+        if (status == GYRE_OK)
+            status = gyre_shard_hand_over(shard);
+        if (status == GYRE_OK && shard->kept.writing.is_open)
+            status = gyre_shard_write_checkpoint(shard);
+        else if (status == GYRE_OK && is_checkpoint_due(shard, gyre_clock_ns()))
+            status = gyre_shard_begin_checkpoint(shard);
     }
     return status == GYRE_OK ? gyre_shard_publish(shard) : status;
 }

@@ -103,7 +103,8 @@
      .min = 1,
      .max = 86400000,
      .preset = "1000",
-     .doc = "A shard that handled something takes a checkpoint when the last one is so old."},
+     .doc = "A shard that handled something takes a checkpoint when the last one is so old; with 128 shards or more, "
+            "as many times as old as there are 64 of them."},
     {.kind = GYRE_SECTION_CLUSTER,
      .type = GYRE_VALUE_INT,
      .key = "checkpoint_requests",

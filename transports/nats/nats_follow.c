@@ -95,11 +95,21 @@ static gyre_status subscribe(gyre_transport_link *link, nats_follower *follower,
                : nats_failed(link, status, error, GYRE_UNAVAILABLE, "follow the log", follower->name);
 }
 
+/* The list that has the follower of a log: a member of many shards follows many. */
+static nats_follower **list_of(gyre_transport_link *link, const char *log)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *at = log; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    return &link->followers[(hash ^ hash >> 15) % NATS_LISTS];
+}
+
 /* The follower of a log, locked; NULL: there is none, or (*is_busy) another thread has it. */
 static nats_follower *take_follower(gyre_transport_link *link, const char *log, bool *is_busy)
 {
+    nats_follower **const list = list_of(link, log);
     pthread_mutex_lock(&link->mutex);
-    nats_follower *follower = link->followers;
+    nats_follower *follower = *list;
     while (follower && strcmp(follower->name, log) != 0)
         follower = follower->following;
     *is_busy = follower && pthread_mutex_trylock(&follower->mutex) != 0;
@@ -112,8 +122,8 @@ static nats_follower *take_follower(gyre_transport_link *link, const char *log, 
 
 static void drop_follower(gyre_transport_link *link, nats_follower *follower)
 {
+    nats_follower **at = list_of(link, follower->name);
     pthread_mutex_lock(&link->mutex);
-    nats_follower **at = &link->followers;
     while (*at && *at != follower)
         at = &(*at)->following;
     if (*at)
@@ -123,14 +133,10 @@ static void drop_follower(gyre_transport_link *link, nats_follower *follower)
     free_follower(follower);
 }
 
-/* Those that nobody waits for any more: a shard that went elsewhere. */
-static void drop_unused(gyre_transport_link *link, uint64_t now_ns)
+/* Takes those of a list that nobody used for long; under the link's mutex. */
+static void take_unused(nats_follower **at, uint64_t now_ns, nats_follower **unused)
 {
-    nats_follower *unused = NULL;
-    pthread_mutex_lock(&link->mutex);
-    const bool is_due = now_ns - link->swept_ns > UNUSED_NS / 10;
-    link->swept_ns = is_due ? now_ns : link->swept_ns;
-    for (nats_follower **at = &link->followers; is_due && *at;) {
+    while (*at) {
         nats_follower *follower = *at;
         if (pthread_mutex_trylock(&follower->mutex) != 0) {
             at = &follower->following;
@@ -143,9 +149,20 @@ static void drop_unused(gyre_transport_link *link, uint64_t now_ns)
             continue;
         }
         *at = follower->following;
-        follower->following = unused;
-        unused = follower;
+        follower->following = *unused;
+        *unused = follower;
     }
+}
+
+/* Those that nobody waits for any more: a shard that went elsewhere. */
+static void drop_unused(gyre_transport_link *link, uint64_t now_ns)
+{
+    nats_follower *unused = NULL;
+    pthread_mutex_lock(&link->mutex);
+    const bool is_due = now_ns - link->swept_ns > UNUSED_NS / 10;
+    link->swept_ns = is_due ? now_ns : link->swept_ns;
+    for (size_t i = 0; is_due && i < NATS_LISTS; i++)
+        take_unused(&link->followers[i], now_ns, &unused);
     pthread_mutex_unlock(&link->mutex);
     while (unused) {
         nats_follower *follower = unused;
@@ -158,7 +175,7 @@ static void drop_unused(gyre_transport_link *link, uint64_t now_ns)
 static gyre_status make_follower(gyre_transport_link *link, const char *log, uint64_t after,
                                  nats_follower **out)
 {
-    nats_follower *follower = calloc(1, sizeof *follower);
+    nats_follower *follower = calloc(1, sizeof *follower), **const list = list_of(link, log);
     *out = NULL;
     if (!follower)
         return link->host->error(GYRE_EXHAUSTED, "no memory to follow the cluster's log '%s'", log);
@@ -167,8 +184,8 @@ static gyre_status make_follower(gyre_transport_link *link, const char *log, uin
     pthread_mutex_lock(&follower->mutex);
     follower->used_ns = link->host->now_ns();
     pthread_mutex_lock(&link->mutex);
-    follower->following = link->followers;
-    link->followers = follower;
+    follower->following = *list;
+    *list = follower;
     pthread_mutex_unlock(&link->mutex);
     const gyre_status status = subscribe(link, follower, after);
     if (status != GYRE_OK)
@@ -328,9 +345,10 @@ gyre_status nats_wait(gyre_transport_link *link, const char *log, uint64_t after
 
 void nats_followers_close(gyre_transport_link *link)
 {
-    while (link->followers) {
-        nats_follower *follower = link->followers;
-        link->followers = follower->following;
-        free_follower(follower);
-    }
+    for (size_t i = 0; i < NATS_LISTS; i++)
+        while (link->followers[i]) {
+            nats_follower *follower = link->followers[i];
+            link->followers[i] = follower->following;
+            free_follower(follower);
+        }
 }

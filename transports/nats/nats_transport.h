@@ -15,7 +15,7 @@
 
 #include "gyre/transport.h"
 
-enum { NATS_SUBJECT_SIZE = 256, NATS_STREAM_SIZE = 64 };
+enum { NATS_SUBJECT_SIZE = 256, NATS_STREAM_SIZE = 64, NATS_LISTS = 1024 };
 
 /** A log whose blocks the server pushes (nats_follow.c). */
 typedef struct nats_follower {
@@ -50,7 +50,7 @@ struct gyre_transport_link {
     char *url;   /* of [cluster]: one server, or several, separated by commas */
     char *shown; /* the same without passwords, for sentences */
     pthread_mutex_t mutex;
-    nats_follower *followers; /* these three under the mutex */
+    nats_follower *followers[NATS_LISTS]; /* by the hash of the name; these three under the mutex */
     uint64_t swept_ns;
     nats_ear *ears;
     uint64_t rests_until_ns; /* atomic: no follower is made before */

@@ -44,12 +44,17 @@ struct shard {
     bool works;
     struct checkpoint coming, last;
     uint64_t position, whole_begin;
-    uint64_t offered_epoch; /* the highest one at which a member said that it was ready */
+    uint64_t offered_epoch; /* the highest one at which a member said that it was ready, */
+    uint64_t offered_ns;    /* when it said so first, */
+    uint32_t loaded;        /* and the checkpoint that it has loaded, */
+    uint64_t followed;      /* and how far it followed */
+    uint64_t handled;       /* what the place says that it should have followed */
 };
 
 static struct {
     uint32_t shard_count;
     bool offers;
+    uint64_t lease_ns;
     size_t client_count;
     unsigned char clients[CLIENTS_MAX][GYRE_CLIENT_ID_SIZE];
     struct shard shards[MODEL_SHARDS_MAX];
@@ -65,13 +70,14 @@ static struct {
     uint64_t letters;
 } model;
 
-void model_begin(uint32_t shards, bool offers)
+void model_begin(uint32_t shards, bool offers, uint64_t lease_ns)
 {
     for (uint32_t i = 0; i < MODEL_SHARDS_MAX; i++)
         plain_free(model.shards[i].requests);
     memset(&model, 0, sizeof model);
     model.shard_count = shards;
     model.offers = offers;
+    model.lease_ns = lease_ns;
 }
 
 static uint32_t client_of(const unsigned char id[GYRE_CLIENT_ID_SIZE])
@@ -493,12 +499,28 @@ static bool is_leaving(const char *name)
     return false;
 }
 
+/*
+ * The awaiting member has the states of the last checkpoint, but for one that was taken while the shard stood, and followed as far as it was told; unless it
+ * took too long.
+ */
+static bool has_states(const struct shard *shard)
+{
+    const uint32_t last = (uint32_t)shard->last.number;
+    const bool has_followed = !shard->handled || shard->followed >= shard->handled;
+    return (has_followed && (!shard->loaded || last - shard->loaded < 2)) ||
+           fibers_now_ns() - shard->offered_ns >= 2 * model.lease_ns;
+}
+
 static void check_given(const struct shard *shard, const struct gyre_cluster_place *place)
 {
     const bool given = shard->works && shard->owner[0] && !place->owner[0] && !place->incarnation &&
                        place->epoch == shard->place_epoch && place->closing_ns != shard->closing_ns;
     if (given && model.offers && !is_leaving(shard->owner) && shard->offered_epoch != place->epoch)
         violation("offer", "member '%s' gives a shard away, and nobody waits for it", shard->owner);
+    if (given && model.offers && !is_leaving(shard->owner) && !has_states(shard))
+        violation("offer",
+                  "member '%s' gives a shard away, and who waits for it has checkpoint %u of %" PRIu64,
+                  shard->owner, shard->loaded, shard->last.number);
 }
 
 static void take_place(struct shard *shard, const unsigned char *bytes, size_t size)
@@ -520,6 +542,7 @@ static void take_place(struct shard *shard, const unsigned char *bytes, size_t s
     shard->incarnation = place.incarnation;
     shard->closing_ns = place.closing_ns;
     shard->works = place.works;
+    shard->handled = place.handled;
 }
 
 static void take_offer(struct shard *shard, const unsigned char *bytes, size_t size)
@@ -528,8 +551,13 @@ static void take_offer(struct shard *shard, const unsigned char *bytes, size_t s
     if (size != sizeof offer)
         return;
     memcpy(&offer, bytes, sizeof offer);
-    if (offer.state == GYRE_OFFER_READY && offer.epoch > shard->offered_epoch)
-        shard->offered_epoch = offer.epoch;
+    if (offer.state != GYRE_OFFER_READY || offer.epoch < shard->offered_epoch)
+        return;
+    if (offer.epoch > shard->offered_epoch)
+        shard->offered_ns = fibers_now_ns();
+    shard->offered_epoch = offer.epoch;
+    shard->loaded = offer.loaded;
+    shard->followed = offer.followed;
 }
 
 /* ---- what the transport tells ---- */

@@ -28,8 +28,8 @@ enum { MODEL_SHARDS_MAX = 8, MODEL_SERIALS_MAX = 4096 };
 /** Whether a member that is there may still work on the shard that it owns with that epoch; the simulation's. */
 bool model_may_work(const char *member, uint64_t incarnation, uint32_t shard, uint64_t epoch);
 
-/** Begins anew. With `offers` every shard that a member gives away while it is not leaving has to be awaited. */
-void model_begin(uint32_t shards, bool offers);
+/** Begins anew. With `offers` every shard that a member gives away while it is not leaving has to be awaited, by a member that has its states. */
+void model_begin(uint32_t shards, bool offers, uint64_t lease_ns);
 /** A request was acknowledged: it has to be there. */
 void model_acknowledged(uint64_t amount);
 /** Compares what a client received with what has to be. */

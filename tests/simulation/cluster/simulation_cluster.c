@@ -164,7 +164,7 @@ static void plan_settings(void)
         load_runtime(&sim.member[i].runtime, sim.member[i].name, settings);
     }
     load_runtime(&sim.client_runtime, "client", settings);
-    model_begin(sim.shards, stays);
+    model_begin(sim.shards, stays, sim.lease_ns);
 }
 
 static void plan_faults(void)

@@ -13,6 +13,7 @@
 #include "core/cluster/reading.h"
 #include "core/config/config.h"
 #include "core/transport/transport.h"
+#include "checkpoints.h"
 #include "members.h"
 #include "workers.h"
 
@@ -163,7 +164,7 @@ static void checkpoint(struct gyre_kept *kept, unsigned char *table, uint32_t fr
     for (uint32_t i = from; i < to; i++) {
         for (uint32_t k = i % 5 * 1000; k < TABLE; k += i % 3 ? 70000 : 11)
             table[k] = (unsigned char)(i + k);
-        must(gyre_kept_checkpoint(kept, table, 100 + i));
+        must(keep_checkpoint(kept, table, 100 + i));
     }
 }
 
@@ -194,7 +195,7 @@ static void states_that_were_read_ahead_are_those_of_the_owner(void)
         require(second.checkpoint == first.checkpoint && second.position == first.position);
         require(memcmp(second.table, table, TABLE) == 0);
         table[0]++;
-        require(gyre_kept_checkpoint(&first, table, 900) == GYRE_LOST);
+        require(keep_checkpoint(&first, table, 900) == GYRE_LOST);
         gyre_kept_finish(&first);
         first = second;
         first.pending_end = &first.pending;

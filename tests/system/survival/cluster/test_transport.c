@@ -16,6 +16,7 @@
 #include "core/cluster/member.h"
 #include "core/config/config.h"
 #include "core/transport/transport.h"
+#include "checkpoints.h"
 #include "members.h"
 #include "workers.h"
 
@@ -335,16 +336,16 @@ static void a_checkpoint_comes_back_and_an_earlier_owner_is_refused(void)
     for (unsigned i = 1; i <= 40; i++) { /* some are whole, some have what changed */
         fill(table, i % 3 ? i : 2);
         gyre_callers_note(&first.callers, id, i)->number = 10 * i;
-        must(gyre_kept_checkpoint(&first, table, 100 + i));
+        must(keep_checkpoint(&first, table, 100 + i));
     }
     begin_kept(&second, 2);
     require(second.checkpoint == 40 && second.position == 140 && memcmp(second.table, table, TABLE) == 0);
     require(second.callers.count == 1 && second.callers.list[0].number == 400);
     table[0] = 9;
-    require(gyre_kept_checkpoint(&first, table, 200) == GYRE_LOST); /* a zombie */
+    require(keep_checkpoint(&first, table, 200) == GYRE_LOST); /* a zombie */
     require(strstr(gyre_error_text(), "was refused") != NULL);
-    must(gyre_kept_checkpoint(&second, table, 150));
-    require(gyre_kept_checkpoint(&first, table, 200) == GYRE_LOST);
+    must(keep_checkpoint(&second, table, 150));
+    require(keep_checkpoint(&first, table, 200) == GYRE_LOST);
     begin_kept(&third, 3);
     require(third.position == 150 && third.table[0] == 9);
     gyre_kept_finish(&first);
@@ -363,7 +364,7 @@ static void a_checkpoint_without_its_end_is_passed_over(void)
     struct gyre_kept kept;
     begin_kept(&kept, 1);
     fill(table, 3);
-    must(gyre_kept_checkpoint(&kept, table, 5));
+    must(keep_checkpoint(&kept, table, 5));
     struct gyre_cluster_piece *piece = calloc(1, sizeof *piece + 64);
     *piece = (struct gyre_cluster_piece){.epoch = 1, .checkpoint = 2, .length = 64};
     gyre_block_seal(piece, sizeof *piece + 64, GYRE_BLOCK_BYTES);
