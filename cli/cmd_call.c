@@ -379,6 +379,7 @@ static int play_case(call_run *call)
                          .out = stdout,
                          .order = call->order,
                          .seed = call->is_whole && call->runs.seed != call->runs.first ? call->runs.seed : 0,
+                         .checkpoint = call->runs.crash.checkpoint,
                          .in_rounds = call->is_whole || call->pipeline,
                          .answers = &call->answers});
 }
@@ -573,6 +574,9 @@ static int set_checks(call_run *call)
     call->is_whole = call_seeds_are_whole(call->checks, call->pipeline);
     call->runs.first = call->seed ? call->seed : 1;
     call->runs.count = call->seeds ? call->seeds : 1;
+    if ((call->runs.has_crashes = call_seeds_crash(call->checks)) && call->pipeline)
+        return cli_usage_error(cli,
+                               "--check crash is for a kernel: those of a pipeline have no worker process");
     if (call->seed && !call->is_whole)
         snprintf(settings[1], sizeof settings[1], "backend.cpu.seed=%llu", (unsigned long long)call->seed);
     if (call->seeds && !call->is_whole)
@@ -724,6 +728,7 @@ static int run_with_seeds(call_run *call)
     }
     if (code != CLI_OK)
         return code;
+    call->runs.crash.requests = call->played.count;
     code = call_seeds_run(&call->runs, call->cli, run_whole, close_whole, call);
     if (!call->save || code == CLI_TIMEOUT)
         return code;

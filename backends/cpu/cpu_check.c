@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_crash.h"
 #include "cpu_explore.h"
 #include "cpu_finding.h"
 #include "cpu_resident.h"
@@ -33,6 +34,7 @@ gyre_status cpu_check_open(struct gyre_device *device)
         return device->host->error(GYRE_EXHAUSTED, "no memory for the counts of the cpu device");
     }
     pthread_mutex_init(&checks->lock, NULL);
+    cpu_crash_open(&checks->crash, &device->settings);
     device->checks = checks;
     return GYRE_OK;
 }
@@ -152,6 +154,7 @@ void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t si
     cpu_written_begin(worker);
     if (checks->traffic)
         cpu_traffic_begin(checks->traffic, worker);
+    cpu_crash_begin(worker);
 }
 
 void cpu_check_end(struct cpu_worker *worker)
@@ -160,6 +163,7 @@ void cpu_check_end(struct cpu_worker *worker)
         return;
     if (worker->resident->device->checks->traffic)
         cpu_traffic_end(worker->resident->device->checks->traffic);
+    cpu_crash_end(worker);
     worker->watched->message = 0;
     pthread_mutex_unlock(&worker->resident->device->checks->lock);
 }
@@ -234,6 +238,7 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
         cpu_traffic_touch(worker->resident->device->checks->traffic, context->lane, &counted);
         return;
     }
+    cpu_crash_touch(worker, &touch);
     if (watched->latest)
         watched->latest[context->lane] = code;
     if (watched->explored) {

@@ -330,6 +330,14 @@ void cpu_finding_memory(const struct cpu_worker *worker, const struct cpu_touch 
     write_memory(worker, touch, 0, text, size);
 }
 
+void cpu_finding_place(const struct cpu_worker *worker, const void *code, char *text, size_t size)
+{
+    char source[SOURCE_MAX + 8];
+    const char *const place = place_of(worker, code);
+    quote_source(place, source, sizeof source);
+    snprintf(text, size, "%s%s", place, source);
+}
+
 void cpu_finding_add_waiter(const struct cpu_worker *worker, const void *code, const char *what, char *list,
                             size_t size)
 {

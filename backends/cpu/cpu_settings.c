@@ -132,6 +132,7 @@ static gyre_status read_checks(const struct reader *reader, uint32_t *out)
                  {"deadlock", CPU_CHECK_DEADLOCK},
                  {"schedule", CPU_CHECK_SCHEDULE},
                  {"order", CPU_CHECK_ORDER},
+                 {"crash", CPU_CHECK_CRASH},
                  {"traffic", CPU_CHECK_TRAFFIC}};
     const char *at = reader->parameter->value;
     *out = 0;
@@ -144,7 +145,7 @@ static gyre_status read_checks(const struct reader *reader, uint32_t *out)
         if (i == sizeof known / sizeof known[0])
             return refuse_setting(
                 reader,
-                "words of this list, separated by commas: races, memory, deadlock, schedule, order, traffic; or none");
+                "words of this list, separated by commas: races, memory, deadlock, schedule, order, crash, traffic; or none");
         *out |= known[i].checks;
         at += length;
     }
@@ -181,6 +182,12 @@ static gyre_status read_one(const struct reader *reader, struct cpu_settings *se
         status = read_text(reader, settings->traffic_file, sizeof settings->traffic_file);
     } else if (!strcmp(key, "turns_file")) {
         status = read_text(reader, settings->turns_file, sizeof settings->turns_file);
+    } else if (!strcmp(key, "crash_file")) {
+        status = read_text(reader, settings->crash_file, sizeof settings->crash_file);
+    } else if (!strcmp(key, "crash_message")) {
+        status = read_number(reader, 0, UINT64_C(1) << 62, "a number from 0", &settings->crash_message);
+    } else if (!strcmp(key, "crash_step")) {
+        status = read_number(reader, 0, UINT64_C(1) << 62, "a number from 0", &settings->crash_step);
     } else if (!strcmp(key, "seed")) {
         status = read_number(reader, 1, UINT64_C(1) << 62, "a number from 1", &settings->seed);
     } else if (!strcmp(key, "seeds")) {

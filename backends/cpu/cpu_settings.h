@@ -16,7 +16,8 @@ enum {
     CPU_CHECK_DEADLOCK = 4,
     CPU_CHECK_SCHEDULE = 8,
     CPU_CHECK_TRAFFIC = 16,
-    CPU_CHECK_ORDER = 32
+    CPU_CHECK_ORDER = 32,
+    CPU_CHECK_CRASH = 64
 };
 /** Whether a thread that sent a message to a sleeping stage runs that stage, in place of waking its thread. */
 enum cpu_follow {
@@ -40,8 +41,10 @@ struct cpu_settings {
     uint32_t checks;         /* CPU_CHECK_... of `check`; 0: none */
     char traffic_file[4096]; /* where the check `traffic` writes; "" without it */
     char turns_file[4096];   /* where the order of messages goes (cpu_turns.h); "": nowhere */
-    uint64_t seed;           /* the first seed of the check `schedule`; at least 1 */
-    uint64_t seeds;          /* how many seeds each message is run with; at least 1 */
+    char crash_file[4096];   /* where a process that ended says where (cpu_crash.h); "": none ends */
+    uint64_t crash_message, crash_step;
+    uint64_t seed;  /* the first seed of the check `schedule`; at least 1 */
+    uint64_t seeds; /* how many seeds each message is run with; at least 1 */
 };
 
 /** Reads the parameters. CONFIG when one is wrong, with its origin and what was expected. */

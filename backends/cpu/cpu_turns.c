@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cpu_crash.h"
 #include "cpu_finding.h"
 #include "cpu_resident.h"
 #include "cpu_watched.h"
@@ -26,6 +27,8 @@ enum {
     POINT_ODDS = 16 /* one in so many accesses ends a turn */
 };
 #define BEGIN_NS UINT64_C(1000000000000)
+#define CRASH_NS                                                                                             \
+    UINT64_C(1000000000) /* how much later it is when a process goes on in place of one that ended */
 /* A handler that found the same so often, while everybody else waits, waits for ever. */
 #define REPEATS_MAX 200000
 
@@ -386,7 +389,7 @@ void cpu_turns_note(struct cpu_worker *worker, uint32_t entry, uint64_t index, u
 gyre_status cpu_turns_open(struct gyre_device *device)
 {
     struct cpu_settings *const settings = &device->settings;
-    if (!(settings->checks & (CPU_CHECK_SCHEDULE | CPU_CHECK_ORDER | CPU_CHECK_DEADLOCK)))
+    if (!(settings->checks & (CPU_CHECK_SCHEDULE | CPU_CHECK_ORDER | CPU_CHECK_DEADLOCK | CPU_CHECK_CRASH)))
         return GYRE_OK;
     struct cpu_turns *const turns = calloc(1, sizeof *turns);
     if (!turns)
@@ -399,7 +402,7 @@ gyre_status cpu_turns_open(struct gyre_device *device)
     pthread_mutex_init(&turns->lock, NULL);
     turns->host = device->host;
     turns->state = settings->seed;
-    turns->clock_ns = BEGIN_NS;
+    turns->clock_ns = BEGIN_NS + (cpu_crash_was(settings) ? CRASH_NS : 0);
     /* what a run of lanes wrote is taken back before the next one: nobody else may see it */
     turns->inner = settings->seeds == 1;
     turns->finds_deadlocks = settings->checks & CPU_CHECK_DEADLOCK;

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cpu_crash.h"
 #include "cpu_shadow.h"
 #include "cpu_traffic.h"
 
@@ -28,8 +29,9 @@ struct cpu_handled {
 /** A device's checks. Everything is guarded by the lock. */
 struct cpu_checks {
     pthread_mutex_t lock;
-    uint64_t messages;                           /* the number of the latest message; the first is 1 */
-    struct cpu_traffic *traffic;                 /* NULL: the check `traffic` is off */
+    uint64_t messages;           /* the number of the latest message; the first is 1 */
+    struct cpu_traffic *traffic; /* NULL: the check `traffic` is off */
+    struct cpu_crash crash;
     struct cpu_shadow shared;                    /* state and buffers, by address */
     struct cpu_handled handled[CPU_HANDLED_MAX]; /* by number */
     /* findings that the log has: the two instructions of each */

@@ -262,7 +262,7 @@ static void tell_bound(const gyre_device *device)
 
 static gyre_status open_driver_device(gyre_device *device)
 {
-    gyre_status status = cuda_driver_open(device->host, &device->driver);
+    gyre_status status = cuda_driver_open(device->host, device->settings.driver, &device->driver);
     if (status == GYRE_OK)
         status = cuda_device_describe(device);
     if (status == GYRE_OK)

@@ -42,7 +42,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cuda_driver driver;
 static struct cuda_nvrtc nvrtc;
 static bool driver_ready, nvrtc_ready;
-static char nvrtc_asked[PATH_MAX]; /* the path that `nvrtc` was opened by */
+static char driver_asked[PATH_MAX], nvrtc_asked[PATH_MAX]; /* the paths that the two were opened by */
 
 /* Fills the table. Returns the name of the first required symbol that the library lacks, or NULL. */
 static const char *fill_symbols(const gyre_host *host, void *library, const struct symbol *symbols,
@@ -91,11 +91,11 @@ static gyre_status start_driver(const gyre_host *host)
         visible ? "it" : "a device");
 }
 
-static gyre_status load_driver(const gyre_host *host)
+static gyre_status load_driver(const gyre_host *host, const char *path)
 {
     void *library;
-    const gyre_status status = host->library_open(driver_name, &library);
-    if (status == GYRE_EXHAUSTED)
+    const gyre_status status = host->library_open(path[0] ? path : driver_name, &library);
+    if (status == GYRE_EXHAUSTED || (status != GYRE_OK && path[0]))
         return status;
     if (status != GYRE_OK)
         return host->error(GYRE_UNAVAILABLE,
@@ -111,15 +111,24 @@ static gyre_status load_driver(const gyre_host *host)
                            "the NVIDIA driver '%s' is too old: "
                            "it has no %s; install one for CUDA 11.4 or newer",
                            driver.path, missing);
+    snprintf(driver_asked, sizeof driver_asked, "%s", path);
     return start_driver(host);
 }
 
-gyre_status cuda_driver_open(const gyre_host *host, const struct cuda_driver **out)
+/* A filled table stays, because devices use it. So another path is refused from then on. */
+gyre_status cuda_driver_open(const gyre_host *host, const char *path, const struct cuda_driver **out)
 {
+    gyre_status status = GYRE_OK;
     *out = NULL;
     pthread_mutex_lock(&lock);
-    gyre_status status = driver_ready ? GYRE_OK : load_driver(host);
-    driver_ready = status == GYRE_OK;
+    if (!driver_ready)
+        status = load_driver(host, path);
+    else if (strcmp(path, driver_asked) != 0)
+        status = host->error(GYRE_UNAVAILABLE,
+                             "this process uses the driver '%s' already and cannot also use '%s' "
+                             "(backend.cuda.driver): name the same one for all runtimes of a program",
+                             driver.path, path[0] ? path : driver_name);
+    driver_ready = driver_ready || status == GYRE_OK;
     pthread_mutex_unlock(&lock);
     if (status == GYRE_OK)
         *out = &driver;

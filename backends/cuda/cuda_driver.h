@@ -112,10 +112,10 @@ struct cuda_nvrtc {
 };
 
 /**
- * Opens the driver and calls cuInit. UNAVAILABLE with a sentence (what, where it was looked for, what to
+ * Opens the driver, from `path` unless it is "", and calls cuInit. UNAVAILABLE with a sentence (what, where it was looked for, what to
  * install, or the call that failed) when it cannot be used.
  */
-gyre_status cuda_driver_open(const gyre_host *host, const struct cuda_driver **out);
+gyre_status cuda_driver_open(const gyre_host *host, const char *path, const struct cuda_driver **out);
 
 /**
  * Opens the compiler: from `path` unless it is "", otherwise by the compiler's known names and places.

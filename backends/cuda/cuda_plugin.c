@@ -108,7 +108,7 @@ static gyre_status cuda_probe(const gyre_probe_desc *desc, gyre_probe_info *info
     if (status == GYRE_OK && settings.compile_for[0])
         return probe_compile_only(desc->host, &settings, info);
     if (status == GYRE_OK)
-        status = cuda_driver_open(desc->host, &driver);
+        status = cuda_driver_open(desc->host, settings.driver, &driver);
     if (status != GYRE_OK)
         return status;
     info->score = SCORE;

@@ -111,6 +111,8 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
         return read_devices(host, parameter, settings->devices, sizeof settings->devices);
     if (!strcmp(key, "compile_for"))
         return read_architecture(host, parameter, settings->compile_for, sizeof settings->compile_for);
+    if (!strcmp(key, "driver"))
+        return read_path(host, parameter, settings->driver, sizeof settings->driver);
     if (!strcmp(key, "nvrtc"))
         return read_path(host, parameter, settings->nvrtc, sizeof settings->nvrtc);
     if (!strcmp(key, "parts"))

@@ -18,9 +18,10 @@ struct cuda_settings {
     uint32_t residency_ms;
     /* "0,1" or UUIDs: the driver's devices that are 0, 1, ... here; "": all, in the driver's order */
     char devices[512];
-    char compile_for[32]; /* "sm_90": a device that only compiles; "": a device of the driver */
-    char nvrtc[PATH_MAX]; /* path of the compiler's library; "": by its known names */
-    char parts[PATH_MAX]; /* the folder of the files of cuda_parts.h; "": beside this plugin */
+    char compile_for[32];  /* "sm_90": a device that only compiles; "": a device of the driver */
+    char driver[PATH_MAX]; /* path of the driver's library; "": the loader's */
+    char nvrtc[PATH_MAX];  /* path of the compiler's library; "": by its known names */
+    char parts[PATH_MAX];  /* the folder of the files of cuda_parts.h; "": beside this plugin */
 };
 
 /** Reads the parameters. CONFIG when one is wrong, with its origin and what was expected. */

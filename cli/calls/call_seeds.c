@@ -25,7 +25,8 @@ static bool has_word(const char *checks, const char *word)
 
 bool call_seeds_are_whole(const char *checks, const char *pipeline)
 {
-    return has_word(checks, "order") || (pipeline && has_word(checks, "schedule"));
+    return has_word(checks, "order") || has_word(checks, "crash") ||
+           (pipeline && has_word(checks, "schedule"));
 }
 
 /* Makes an empty file for the order of a run, and the setting that names it. */
@@ -53,15 +54,28 @@ static const char *path_of(const char *setting)
     return setting + sizeof FILE_SETTING - 1;
 }
 
+bool call_seeds_crash(const char *checks)
+{
+    return has_word(checks, "crash");
+}
+
+/* What else than turns is of this run. With crashes all have the same turns, up to the crash. */
+static bool set_other(call_seeds *seeds, cli_context *cli, uint64_t run)
+{
+    if (!seeds->has_crashes)
+        return cli_list_add(&cli->settings, seeds->files[run > 0]);
+    return call_crash_set(&seeds->crash, run ? seeds->seed : 0, &cli->settings);
+}
+
 /* The settings of a run, in place of those of the run before. */
 static int set(call_seeds *seeds, cli_context *cli, uint64_t run, size_t given)
 {
-    const char *const file = seeds->files[run > 0];
     seeds->seed = seeds->first + run;
     gyre_secret_follow(1); /* keys meet in the same blocks in each run */
-    snprintf(seeds->seed_setting, sizeof seeds->seed_setting, "backend.cpu.seed=%" PRIu64, seeds->seed);
+    snprintf(seeds->seed_setting, sizeof seeds->seed_setting, "backend.cpu.seed=%" PRIu64,
+             seeds->has_crashes ? seeds->first : seeds->seed);
     cli->settings.count = given;
-    return cli_list_add(&cli->settings, seeds->seed_setting) && cli_list_add(&cli->settings, file)
+    return cli_list_add(&cli->settings, seeds->seed_setting) && set_other(seeds, cli, run)
                ? CLI_OK
                : cli_error(CLI_FAILED, "out of memory");
 }
@@ -70,8 +84,8 @@ int call_seeds_run(call_seeds *seeds, cli_context *cli, int (*run)(void *context
                    void (*close)(void *context), void *context)
 {
     const size_t given = cli->settings.count;
-    int code = make_file(seeds->files[0]);
-    if (code == CLI_OK)
+    int code = seeds->has_crashes ? call_crash_begin(&seeds->crash) : make_file(seeds->files[0]);
+    if (code == CLI_OK && !seeds->has_crashes)
         code = make_file(seeds->files[1]);
     for (uint64_t i = 0; code == CLI_OK && i < seeds->count; i++) {
         code = set(seeds, cli, i, given);
@@ -79,12 +93,15 @@ int call_seeds_run(call_seeds *seeds, cli_context *cli, int (*run)(void *context
             code = run(context);
         close(context);
     }
-    if (code == CLI_FAILED && seeds->seed != seeds->first)
+    if (code == CLI_FAILED && seeds->seed != seeds->first && seeds->has_crashes)
+        call_crash_tell(&seeds->crash, seeds->seed, stderr);
+    else if (code == CLI_FAILED && seeds->seed != seeds->first)
         case_turns_tell(path_of(seeds->files[0]), seeds->first, path_of(seeds->files[1]), seeds->seed,
                         stderr);
     for (size_t i = 0; i < 2; i++)
         if (seeds->files[i][0])
             unlink(path_of(seeds->files[i]));
+    call_crash_finish(&seeds->crash);
     cli->settings.count = given;
     return code;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/calls/call_crash.h"
 #include "cli/cli.h"
 
 enum { CALL_SEEDS_SETTING_SIZE = 512 };
@@ -16,6 +17,8 @@ enum { CALL_SEEDS_SETTING_SIZE = 512 };
 typedef struct call_seeds {
     uint64_t first, count; /* the first seed, and how many: both at least 1 */
     uint64_t seed;         /* of the run that goes on; of the last one afterwards */
+    bool has_crashes;      /* the check `crash`: `crash.requests` is given as well */
+    call_crash crash;
     /* internal */
     char seed_setting[64], files[2][CALL_SEEDS_SETTING_SIZE];
 } call_seeds;
@@ -25,6 +28,9 @@ typedef struct call_seeds {
  * kernel alone (`pipeline` NULL) `schedule` tries orders of lanes for each message, and is none.
  */
 bool call_seeds_are_whole(const char *checks, const char *pipeline);
+
+/** Whether the list has the check `crash`. */
+bool call_seeds_crash(const char *checks);
 
 /**
  * Calls `run` for each seed until one does not return CLI_OK, and `close` after each. `cli`: gets the settings of each run as its

@@ -293,6 +293,8 @@ static int receive_one(case_play *play)
 /* Whether the next request is sent in another round. */
 static bool waits(const case_play *play)
 {
+    if (play->sent > play->answered && play->sent == play->desc->checkpoint)
+        return true;
     return play->sent > play->answered && play->desc->file->pairs[play->order[play->sent]].later;
 }
 
@@ -309,6 +311,8 @@ static int run_round(case_play *play)
         code = receive_one(play);
     if (code == CLI_OK && play->sent < play->desc->file->count)
         code = cli_fail_unless_ok(gyre_kernel_deactivate(play->desc->kernel, deadline_of(play)));
+    if (code == CLI_OK && play->answered == play->desc->checkpoint)
+        code = cli_fail_unless_ok(gyre_kernel_checkpoint(play->desc->kernel, deadline_of(play)));
     return code;
 }
 

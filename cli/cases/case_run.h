@@ -30,7 +30,9 @@ typedef struct case_run_desc {
     FILE *out;           /* gets the answers, a JSON line each */
     uint64_t
         order; /* 0: requests are sent in the order of the file; else in another one, which follows from this number */
-    uint64_t seed; /* not 0: of a run whose answers are compared with those of the first seed's */
+    uint64_t
+        checkpoint; /* the kernel pauses and takes a checkpoint when so many pairs are answered; 0: never */
+    uint64_t seed;  /* not 0: of a run whose answers are compared with those of the first seed's */
     bool
         in_rounds; /* the kernel pauses before the queue gets more, so that the speed of this process decides nothing */
     case_answers *

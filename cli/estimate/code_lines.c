@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/estimate/code_loops.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/pipeline/pipeline.h"
@@ -37,6 +38,9 @@ struct reading {
     double latest;       /* the weight of the instruction before */
     char on_stack[8][8]; /* registers that hold an address of the handler's stack */
     uint32_t on_stack_count;
+    code_loops loops;
+    bool awaits
+        [2]; /* a read waits: none was in this code without branches yet, or something was written since */
     char data[8][8]; /* registers that got a value from memory, or a part of one, in this step */
     uint32_t data_count;
 };
@@ -130,6 +134,19 @@ static const traffic_step *find_step(const traffic_file *traffic, uint64_t offse
     return NULL;
 }
 
+/* Reads that no branch and no write stands between are under way at once. A struct is read by its words. */
+static void count_wait(struct reading *reading, const traffic_touch *touch)
+{
+    const bool writes = touch->how & GYRE_TOUCH_WRITES, scratch = touch->sort == GYRE_SORT_SCRATCH;
+    double *const waits = scratch ? &reading->line->scratch_waits : &reading->line->waits;
+    bool *const awaits = &reading->awaits[scratch];
+    if (!writes && !scratch && touch->size > 16)
+        *waits += (double)touch->issued * (double)(touch->size / 4);
+    else if (!writes && *awaits)
+        *waits += (double)touch->issued;
+    *awaits = writes;
+}
+
 static void count_touch(code_line *line, const traffic_touch *touch)
 {
     if (touch->how & GYRE_TOUCH_ATOMIC)
@@ -150,8 +167,12 @@ static void count_touch(code_line *line, const traffic_touch *touch)
 static void take_touches(struct reading *reading, uint64_t offset)
 {
     for (size_t i = 0; reading->line && i < reading->traffic->touch_count; i++)
-        if (reading->traffic->touches[i].offset == offset)
+        if (reading->traffic->touches[i].offset == offset) {
             count_touch(reading->line, &reading->traffic->touches[i]);
+            if (reading->traffic->touches[i].sort != GYRE_SORT_REQUEST &&
+                reading->traffic->touches[i].sort != GYRE_SORT_REPLY)
+                count_wait(reading, &reading->traffic->touches[i]);
+        }
 }
 
 /* ---- instructions ---- */
@@ -230,7 +251,17 @@ static bool is_local_item(const struct reading *reading, const char *name, const
     return is_on_stack(reading, open + 2, (size_t)(comma - open - 2));
 }
 
-static void count_instruction(struct reading *reading, const char *name, const char *operands)
+/* An addition or a multiplication of f32, of which a GPU makes twice as many at once as of others. */
+static bool is_single(const char *name)
+{
+    const size_t length = strlen(name);
+    const char *const own = name[0] == 'v' ? name + 1 : name;
+    return length > 4 && strcmp(name + length - 2, "ss") == 0 &&
+           (strncmp(own, "add", 3) == 0 || strncmp(own, "sub", 3) == 0 || strncmp(own, "mul", 3) == 0 ||
+            strncmp(own, "fm", 2) == 0 || strncmp(own, "fnm", 3) == 0);
+}
+
+static void count_instruction(struct reading *reading, const char *name, const char *operands, uint64_t next)
 {
     code_line *const line = reading->line;
     double weight = code_weight(name, operands);
@@ -242,6 +273,8 @@ static void count_instruction(struct reading *reading, const char *name, const c
     reading->latest = 0;
     if (!reading->step || !line || reading->own)
         return;
+    code_loops_take(&reading->loops, reading->traffic, name, operands, next, line,
+                    (double)reading->step->issued);
     reading->latest = weight;
     reading->taken += !reading->admits && reading->step->executed > 0;
     line->issued += weight * (double)reading->step->issued;
@@ -250,6 +283,8 @@ static void count_instruction(struct reading *reading, const char *name, const c
         line->divisions += weight * (double)reading->step->issued;
     if (strlen(name) > 3 && strcmp(name + strlen(name) - 2, "sd") == 0 && strncmp(name, "mov", 3) != 0)
         line->doubles += weight * (double)reading->step->issued;
+    if (is_single(name))
+        line->singles += weight * (double)reading->step->issued;
     line->local += local ? (double)reading->step->issued : 0;
     line->spread += spread ? (double)reading->step->issued : 0;
 }
@@ -271,6 +306,7 @@ static bool take_check(struct reading *reading, const char *operands, uint64_t n
         reading->step = find_step(reading->traffic, next);
         reading->data_count = 0;
         reading->latest = 0;
+        reading->awaits[0] = reading->awaits[1] = true;
         return true;
     }
     if (strstr(operands, "<gyre_wait_checked_") && reading->step) {
@@ -281,6 +317,7 @@ static bool take_check(struct reading *reading, const char *operands, uint64_t n
     if (strstr(operands, "<gyre_block_") && reading->step && reading->line) {
         reading->line->barriers +=
             2 * reading->step->issued; /* a sum of the block, say: before it and behind it */
+        reading->line->functions += reading->step->issued;
         return true;
     }
     if (!strstr(operands, "<__tsan_") && !strstr(operands, "<gyre_touched_"))
@@ -302,7 +339,7 @@ static void take_instruction(struct reading *reading, char *text, uint64_t next)
     operands += strspn(operands, " \t");
     if ((strncmp(name, "call", 4) == 0 || strcmp(name, "bl") == 0) && take_check(reading, operands, next))
         return;
-    count_instruction(reading, name, operands);
+    count_instruction(reading, name, operands, next);
 }
 
 static bool is_instruction(const char *text, uint64_t *address)
@@ -335,6 +372,7 @@ static void take_text(struct reading *reading, char *text)
         if (is_instruction(text, &address)) {
             take_instruction(reading, text, next_address(next));
         } else if (text[0] == '0' && strchr(text, '<')) { /* a function begins */
+            code_loops_end(&reading->loops);
             reading->step = NULL;
             reading->line = NULL;
             reading->begins = true;
@@ -344,6 +382,7 @@ static void take_text(struct reading *reading, char *text)
             take_place(reading, text);
         }
     }
+    code_loops_end(&reading->loops);
 }
 
 /* ---- sums ---- */
@@ -357,9 +396,14 @@ static void add_up(code_lines *code)
         all->executed += line->executed;
         all->divisions += line->divisions;
         all->doubles += line->doubles;
+        all->singles += line->singles;
         all->local += line->local;
         all->spread += line->spread;
         all->barriers += line->barriers;
+        all->functions += line->functions;
+        all->turns += line->turns;
+        all->waits += line->waits;
+        all->scratch_waits += line->scratch_waits;
         all->touches += line->touches;
         all->sectors += line->sectors;
         all->fresh += line->fresh;
@@ -374,7 +418,8 @@ static void add_up(code_lines *code)
 /* Makes the lines of what objdump printed. */
 static int make_lines(code_lines *code, const traffic_file *traffic, char *output)
 {
-    struct reading reading = {.code = code, .traffic = traffic};
+    static struct reading reading; /* too large for the stack */
+    reading = (struct reading){.code = code, .traffic = traffic};
     const char *const headers = gyre_build_headers();
     if (!headers)
         return cli_fail(GYRE_UNAVAILABLE);

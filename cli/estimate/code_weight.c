@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How many instructions a GPU needs for what one instruction of an x86-64 does (code_lines.h). The figures are those of the
- * instructions that NVRTC 13 makes for sm_90: a division of integers takes as long as some 50 instructions, a f64 operation takes the
- * place of two others because there are half as many units.
+ * instructions that NVRTC 13 makes for sm_90: a division of integers takes as long as some 70 instructions (primes: 100, divide, whose
+ * divisors are known before: 40), one of 64 bits as 160 (divide_64), and a f64 operation waits longer than others.
  */
 #include "cli/estimate/code_lines.h"
 
@@ -74,7 +74,7 @@ static double weight_of_float(const char *name)
         return wide ? 60 : 28;
     if (begins(name, "cvt") || begins(name, "vcvt"))
         return 2;
-    return wide ? 2 : 1;
+    return wide ? 1.6 : 1;
 }
 
 double code_weight(const char *name, const char *operands)
@@ -91,7 +91,7 @@ double code_weight(const char *name, const char *operands)
         return weight_of_call(operands);
     if (strcmp(name, "div") == 0 || strcmp(name, "idiv") == 0 || begins(name, "divl") ||
         begins(name, "idivl"))
-        return is_wide(operands) ? 120 : 50;
+        return is_wide(operands) ? 160 : 70;
     if (strcmp(name, "mul") == 0 || begins(name, "imul") || begins(name, "mulx"))
         return is_wide(operands) ? 4 : 1;
     if (length > 2 && (strcmp(name + length - 2, "ss") == 0 || strcmp(name + length - 2, "sd") == 0) &&

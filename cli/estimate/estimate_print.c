@@ -152,12 +152,13 @@ static json_t *lines_json(const estimate_report *estimate)
             continue;
         json_array_append_new(
             rows,
-            cli_json_object("sIfffIIIIIIII", "file", line->file, "line", (json_int_t)line->line, "issued",
+            cli_json_object("sIfffIIIIIIIIff", "file", line->file, "line", (json_int_t)line->line, "issued",
                             line->issued, "executed", line->executed, "local", line->local, "touches",
                             (json_int_t)line->touches, "sectors", (json_int_t)line->sectors, "needed",
                             (json_int_t)line->needed, "fresh", (json_int_t)line->fresh, "scratch",
                             (json_int_t)line->scratch, "barriers", (json_int_t)line->barriers, "conflicts",
-                            (json_int_t)line->conflicts, "atomics", (json_int_t)line->atomics));
+                            (json_int_t)line->conflicts, "atomics", (json_int_t)line->atomics, "turns",
+                            line->turns, "waits", line->waits + line->scratch_waits));
     }
     return rows;
 }

@@ -26,8 +26,11 @@ typedef struct machine {
     double bus_gbytes;                /* each way, all queues together */
     double first_cache, second_cache; /* bytes */
     /* clocks */
-    double chain;             /* from an instruction to the next one of the same group */
-    double actor_chain;       /* the same of an actor, whose group is alone on its multiprocessor */
+    double chain;       /* from an instruction to the next one of the same group */
+    double actor_chain; /* the same of an actor, whose group is alone on its multiprocessor */
+    double issue;       /* of a scheduler, an instruction of a group, where several groups have some */
+    double turn;        /* instructions that a turn of a loop takes besides, which ends by what it computed */
+    double actor_near;  /* as `near`, of an actor, whose reads and writes are in each other's way */
     double near, middle, far; /* from an access to its value: of the first cache, the second, the memory */
     double sector;            /* of a multiprocessor, a sector of 32 bytes that a group asks for */
     double far_sector;        /* so many more for one that comes from beyond the second cache */
@@ -35,12 +38,14 @@ typedef struct machine {
         local; /* of a multiprocessor, an access of a group to local memory by an index of each lane's own */
     double even; /* the same by an index that all lanes share */
     double barrier, conflict;
-    double atomic;      /* of one lane, on a word that others change, too */
-    double more_blocks; /* how much longer the ring takes for each further block that is at work */
+    double function_barriers; /* a function of the block takes as long as so many barriers besides its two */
+    double atomic;            /* of one lane, on a word that others change, too */
+    double more_blocks;       /* how much longer the ring takes for each further block that is at work */
     double
         blocks_call_ns; /* a call alone of a small message takes this much longer when there are several blocks */
     double failing_group_ns; /* of a message, where a lane of each group fails */
-    double several_reads;    /* how many accesses to the scratch are under way at once */
+    double failing_block_ns; /* of a message of a block that fails */
+    double further_read;     /* an access to the scratch beside one that a group waits for */
     double several_touches;  /* how many accesses of a group are under way at once */
     machine_ring lane[MACHINE_RINGS], block[MACHINE_RINGS],
         actor[MACHINE_RINGS]; /* by bytes; unused ones are 0 at the end */

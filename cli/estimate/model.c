@@ -12,7 +12,8 @@ enum { GROUP = 32, SLOT_PAYLOAD = 48, SLOT = 64 };
 
 /* Counts of one message (of a lane kernel: of one group of 32 messages). */
 struct counts {
-    double issued, executed, local, spread, touches, sectors, fresh, scratch, conflicts, atomics, barriers;
+    double issued, executed, local, spread, touches, waits, sectors, fresh, scratch, conflicts, atomics,
+        barriers, functions, turns, singles, scratch_waits;
     double groups; /* that are at work at once in a block */
 };
 
@@ -48,6 +49,11 @@ static struct counts count(const model_handler *handler)
                            .local = all->local / messages / each,
                            .spread = all->spread / messages / each,
                            .touches = (double)all->touches / messages / each,
+                           .waits = all->waits / messages / each,
+                           .singles = all->singles / messages / each,
+                           .scratch_waits = all->scratch_waits / messages / each,
+                           .functions = (double)all->functions / messages / each,
+                           .turns = all->turns / messages / each,
                            .sectors = (double)all->sectors / messages / each,
                            .fresh = (double)all->fresh / messages / each,
                            .scratch = (double)all->scratch / messages / each,
@@ -58,12 +64,12 @@ static struct counts count(const model_handler *handler)
 }
 
 /* From an access to its value. `fresh`: the part of the sectors that the first cache does not have. */
-static double waits(const machine *gpu, uint64_t span, double fresh)
+static double waits(const machine *gpu, double near, uint64_t span, double fresh)
 {
-    const double away = (double)span <= gpu->first_cache    ? gpu->near
+    const double away = (double)span <= gpu->first_cache    ? near
                         : (double)span <= gpu->second_cache ? gpu->middle
                                                             : gpu->far;
-    return gpu->near + (away - gpu->near) * fresh;
+    return near + (away - near) * fresh;
 }
 
 /* Clocks of a multiprocessor that the sectors of a group take. */
@@ -81,10 +87,12 @@ static double chain_of(const model_handler *handler)
                : handler->machine->chain;
 }
 
-/* The clocks of one instruction of each of a block's groups. */
-static double instruction_of_all(const model_handler *handler, double groups)
+/* The clocks of one instruction of each of a block's groups. Additions and multiplications of f32 take half as long as others. */
+static double instruction_of_all(const model_handler *handler, const struct counts *counts, double groups)
 {
-    return larger(groups / handler->machine->schedulers, chain_of(handler));
+    const double singles = counts->issued > 0 ? counts->singles / counts->issued : 0;
+    return larger(groups * handler->machine->issue / handler->machine->schedulers * (1 - singles / 2),
+                  chain_of(handler));
 }
 
 /* Clocks of a window of `groups` groups, by parts; without the ring. */
@@ -93,25 +101,26 @@ static void window(const model_handler *handler, const struct counts *counts, do
     const machine *const gpu = handler->machine;
     const uint64_t span = handler->code->all.span;
     const double fresh = counts->sectors > 0 ? counts->fresh / counts->sectors : 0;
-    const double each = instruction_of_all(handler, groups);
+    const double each = instruction_of_all(handler, counts, groups);
     const double dense = smaller(counts->executed / model_group_lanes(handler), counts->issued);
     const bool lane = handler->traffic->form == GYRE_FORM_LANE,
                block = handler->traffic->form == GYRE_FORM_BLOCK;
     const double idle = lane || block ? counts->issued - dense : 0;
     const bool serial = block && counts->issued > 0 && dense < 0.25 * counts->issued;
-    parts[MODEL_INSTRUCTIONS] = (counts->issued - idle) * each;
+    parts[MODEL_INSTRUCTIONS] = (counts->issued - idle + counts->turns * gpu->turn) * each;
     parts[serial ? MODEL_SERIAL : MODEL_DIVERGENCE] = idle * each;
     parts[MODEL_MEMORY] =
-        larger(counts->touches * waits(gpu, span, fresh) / (lane || block ? gpu->several_touches : 1),
+        larger(lane || block ? counts->touches * waits(gpu, gpu->near, span, fresh) / gpu->several_touches
+                             : counts->waits * waits(gpu, gpu->actor_near, span, fresh),
                groups * sector_clocks(handler, counts));
     parts[MODEL_LOCAL] =
         handler->compiled && !handler->spill_bytes
             ? 0
             : larger(counts->local * gpu->near / 2,
                      groups * (counts->spread * gpu->local + (counts->local - counts->spread) * gpu->even));
-    parts[MODEL_SCRATCH] =
-        groups * counts->conflicts * gpu->conflict + counts->scratch * gpu->near / gpu->several_reads;
-    parts[MODEL_BARRIERS] = counts->barriers * gpu->barrier;
+    parts[MODEL_SCRATCH] = groups * counts->conflicts * gpu->conflict + counts->scratch_waits * gpu->near +
+                           (counts->scratch - counts->scratch_waits) * gpu->further_read;
+    parts[MODEL_BARRIERS] = (counts->barriers + counts->functions * gpu->function_barriers) * gpu->barrier;
     parts[MODEL_ATOMICS] = groups * counts->atomics * gpu->atomic;
 }
 
@@ -134,6 +143,9 @@ static double failures_ns(const model_handler *handler)
 {
     const double share =
         model_group_lanes(handler) * (double)handler->failed / (double)handler->traffic->messages;
+    if (handler->traffic->form == GYRE_FORM_BLOCK)
+        return handler->machine->failing_block_ns * (double)handler->failed /
+               (double)handler->traffic->messages;
     if (handler->traffic->form != GYRE_FORM_LANE || bus_bytes(handler) > SLOT)
         return 0;
     return handler->machine->failing_group_ns * smaller(share, 1);
@@ -146,9 +158,9 @@ static double failures_ns(const model_handler *handler)
 static double error_of(model_part bound)
 {
     static const double errors[MODEL_PARTS] = {
-        [MODEL_RING] = 1.3,   [MODEL_INSTRUCTIONS] = 1.8, [MODEL_DIVERGENCE] = 2.2, [MODEL_SERIAL] = 1.5,
-        [MODEL_MEMORY] = 1.7, [MODEL_LOCAL] = 1.6,        [MODEL_SCRATCH] = 1.7,    [MODEL_BARRIERS] = 1.8,
-        [MODEL_ATOMICS] = 2,  [MODEL_FAILURES] = 1.7};
+        [MODEL_RING] = 1.3,   [MODEL_INSTRUCTIONS] = 1.4, [MODEL_DIVERGENCE] = 1.4, [MODEL_SERIAL] = 1.8,
+        [MODEL_MEMORY] = 1.6, [MODEL_LOCAL] = 1.5,        [MODEL_SCRATCH] = 1.5,    [MODEL_BARRIERS] = 1.3,
+        [MODEL_ATOMICS] = 2,  [MODEL_FAILURES] = 1.3};
     return errors[bound];
 }
 

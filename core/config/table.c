@@ -292,7 +292,7 @@ static const struct gyre_config_row rows[] = {
          "Checks of handlers while they run, separated by commas: `races` (two lanes or messages that may run at "
          "once touch the same bytes, and nothing orders them), `memory` (reads of scratch and reply bytes that "
          "were never written), `deadlock` (where lanes do not meet at one barrier, or handlers wait for each other, the line of each), "
-         "`schedule` (the lanes of a block run in the orders of `seeds`, and the results are compared; blocks and stages take turns by `seed`), `order` (they take turns, too: `gyre call` compares the answers), `traffic` (counts for `gyre estimate`, alone). Any of them "
+         "`schedule` (the lanes of a block run in the orders of `seeds`, and the results are compared; blocks and stages take turns by `seed`), `order` (they take turns, too: `gyre call` compares the answers), `crash` (`gyre call` ends the worker process, and compares the answers), `traffic` (counts for `gyre estimate`, alone). Any of them "
          "also does what `checked` does. A finding fails its message, with both lines where there are two, and the "
          "log has the sentence."},
     {.kind = GYRE_SECTION_BACKEND,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The row of [backend.cpu] about turns: a part of the table in table.c, which includes it in the middle of the initialiser. Nobody
+ * The rows of [backend.cpu] about turns and crashes: a part of the table in table.c, which includes it in the middle of the initialiser. Nobody
  * else does.
  */
 #ifndef GYRE_CORE_CONFIG_TABLE_TURNS_H
@@ -13,5 +13,27 @@
      .preset = "",
      .doc = "With `check = schedule, order` or `deadlock`: the file that gets which stage of a pipeline handled a message of which "
             "request, a line each, when the device is closed: kernel, block, entry, number of the request, links behind it, sender."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_TEXT,
+     .backend = "cpu",
+     .key = "crash_file",
+     .preset = "",
+     .doc = "With `check = crash`: the file that gets where the process ended; it ends once, when the file is empty. `gyre call` sets it."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_INT,
+     .backend = "cpu",
+     .key = "crash_message",
+     .min = 0,
+     .max = INT64_C(1) << 62,
+     .preset = "0",
+     .doc = "With `check = crash`: the process that runs handlers ends at the message of this number, from 1. 0: it does not."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_INT,
+     .backend = "cpu",
+     .key = "crash_step",
+     .min = 0,
+     .max = INT64_C(1) << 62,
+     .preset = "0",
+     .doc = "With `crash_message`: before which of the message's accesses to memory it ends, from 1. 0: before the handler begins."},
 /* clang-format on */
 #endif

@@ -60,4 +60,30 @@ for text in 1664525u 69069u; do
     ((issued > 0 && executed >= 16 * issued && executed <= 26 * issued)) ||
         fail "expected half of the lanes at line $line: $issued of groups, $executed of lanes"
 done
+
+# loops: one that ends by what it computed has turns, for each group as many as its slowest lane; one that counts has none
+works 64 1000
+estimates collatz --json
+turns=$(($(row collatz.gyre.c "$(line_of collatz 'while')" turns) + $(row collatz.gyre.c "$(line_of collatz 'x = x &')" turns) +
+    $(row collatz.gyre.c "$(line_of collatz 'steps++')" turns)))
+checks=$((checks + 1))
+((turns >= 150 && turns <= 300)) || fail "expected the turns of the longest chains below 65, 2 times some 110, found $turns"
+for handler in mix_floats rounds; do
+    estimates "$handler" --json
+    checks=$((checks + 1))
+    [[ "$out" != *'"turns":'[1-9]* ]] || fail "expected no turns of the loop that counts in $handler: $out"
+done
+
+# waits: a read behind a write waits again, and reads beside each other wait once
+works 5 3
+estimates actor_table --json
+checks=$((checks + 1))
+waits=$(($(row actor_table.gyre.c "$(line_of actor_table 'state->counts[x % 4096u]++')" waits) +
+    $(row actor_table.gyre.c "$(line_of actor_table 'x = x * 1664525u + state')" waits)))
+((waits == 30)) || fail "expected 2 waits a turn, 3 turns, 5 messages, found $waits"
+works 1 10
+estimates tiles --json --lanes 64
+checks=$((checks + 1))
+waits="$(row tiles.gyre.c "$(line_of tiles 'sum +=')" waits)" reads="$(row tiles.gyre.c "$(line_of tiles 'sum +=')" scratch)"
+((waits > 0 && 2 * waits <= reads)) || fail "expected two reads beside each other to wait once, found $waits of $reads"
 finish

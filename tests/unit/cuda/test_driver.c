@@ -285,7 +285,7 @@ START_TEST(no_memory_for_the_driver_is_not_its_absence)
     struct gyre_host_services host;
     gyre_host_init(&host, NULL, NULL);
     host.table.library_open = open_without_memory;
-    ck_assert_int_eq(cuda_driver_open(&host.table, &driver), GYRE_EXHAUSTED);
+    ck_assert_int_eq(cuda_driver_open(&host.table, "", &driver), GYRE_EXHAUSTED);
     ck_assert_ptr_null(driver);
 }
 END_TEST
@@ -314,14 +314,18 @@ END_TEST
 
 START_TEST(settings_are_read)
 {
-    static const gyre_parameter given[] = {
-        {"library", "gyre-cuda.so", "test"},  {"sms", "66", "test"},
-        {"pause_ns", "250", "test"},          {"compile_for", "sm_90a", "test"},
-        {"device", "1,GPU-5a2b93c4", "test"}, {"nvrtc", "/opt/libnvrtc.so", "test"}};
+    static const gyre_parameter given[] = {{"library", "gyre-cuda.so", "test"},
+                                           {"sms", "66", "test"},
+                                           {"pause_ns", "250", "test"},
+                                           {"compile_for", "sm_90a", "test"},
+                                           {"device", "1,GPU-5a2b93c4", "test"},
+                                           {"nvrtc", "/opt/libnvrtc.so", "test"},
+                                           {"driver", "/opt/libcuda.so.1", "test"}};
     struct gyre_host_services host;
     struct cuda_settings settings;
     gyre_host_init(&host, NULL, NULL);
-    ck_assert_int_eq(cuda_settings_read(&host.table, given, 6, &settings), GYRE_OK);
+    ck_assert_int_eq(cuda_settings_read(&host.table, given, 7, &settings), GYRE_OK);
+    ck_assert_str_eq(settings.driver, "/opt/libcuda.so.1");
     ck_assert_uint_eq(settings.sms, 66);
     ck_assert_uint_eq(settings.pause_ns, 250);
     ck_assert_str_eq(settings.compile_for, "sm_90a");

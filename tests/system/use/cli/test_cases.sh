@@ -306,7 +306,7 @@ refused 1: ' the first line is no header' "$pair"
 refused 1: " 'gyre_case' is 2: this version of Gyre reads case files of version 1" '{"gyre_case":2,"kernel":"a.gyre.c"}'
 refused 1: " the header has no 'kernel'" '{"gyre_case":1}'
 refused 1: " unknown member 'lane'; did you mean 'lanes'?" '{"gyre_case":1,"kernel":"kinds.gyre.c","lane":1}' "$pair"
-refused 1: " expected checks out of races, memory, deadlock, schedule, order, none, found 'race'; did you mean 'races'?" \
+refused 1: " expected checks out of races, memory, deadlock, schedule, order, crash, none, found 'race'; did you mean 'races'?" \
     '{"gyre_case":1,"kernel":"kinds.gyre.c","check":"race"}' "$pair"
 refused 1: " 'lanes' must be a whole number from 0 to" '{"gyre_case":1,"kernel":"kinds.gyre.c","lanes":-1}' "$pair"
 refused '' ' there are no requests' "$good"

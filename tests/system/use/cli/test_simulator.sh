@@ -101,7 +101,7 @@ says '16]}; seed: 5'
 
 run call --check races,memmory "$folder/total.gyre.c" "$numbers"
 exits 4
-says "check must be words of this list, separated by commas: races, memory, deadlock, schedule, order, traffic; or none, found 'races,memmory'"
+says "check must be words of this list, separated by commas: races, memory, deadlock, schedule, order, crash, traffic; or none, found 'races,memmory'"
 run call --check races --set backend.cpu.sanitize=undefined "$folder/total.gyre.c" "$numbers"
 exits 4
 says 'backend.cpu check and sanitize = undefined exclude each other'

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ends the process in the midst of a message (cpu_crash.h). The crash_file gets one line: where that was. */
+#include "cpu_crash.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cpu_finding.h"
+#include "cpu_resident.h"
+#include "cpu_watched.h"
+
+static struct cpu_crash *crash_of(const struct cpu_worker *worker)
+{
+    return &worker->resident->device->checks->crash;
+}
+
+bool cpu_crash_was(const struct cpu_settings *settings)
+{
+    struct stat file;
+    return settings->checks & CPU_CHECK_CRASH && settings->crash_file[0] &&
+           stat(settings->crash_file, &file) == 0 && file.st_size > 0;
+}
+
+void cpu_crash_open(struct cpu_crash *crash, const struct cpu_settings *settings)
+{
+    const bool ends = settings->checks & CPU_CHECK_CRASH && settings->crash_file[0];
+    *crash = (struct cpu_crash){0};
+    if (ends && !cpu_crash_was(settings)) {
+        crash->message = settings->crash_message;
+        crash->step = settings->crash_step;
+    }
+}
+
+/* `where`: "at FILE:LINE (`...`)". A process that cannot say so does not end: else each one after it would end there, too. */
+static void end_process(const struct cpu_worker *worker, const char *where)
+{
+    struct cpu_crash *const crash = crash_of(worker);
+    FILE *const file = fopen(worker->resident->device->settings.crash_file, "we");
+    const int written = file ? fprintf(file, "in message %" PRIu64 " of '%s', block %u, %s\n", crash->message,
+                                       worker->resident->kernel->name, worker->block, where)
+                             : -1;
+    crash->message = 0;
+    if (file && fclose(file) == 0 && written > 0)
+        kill(getpid(), SIGKILL);
+}
+
+void cpu_crash_begin(struct cpu_worker *worker)
+{
+    struct cpu_crash *const crash = crash_of(worker);
+    if (!crash->message || worker->watched->message != crash->message)
+        return;
+    crash->taken = 0;
+    if (crash->step == 0)
+        end_process(worker, "before its handler began");
+}
+
+void cpu_crash_touch(struct cpu_worker *worker, const struct cpu_touch *touch)
+{
+    struct cpu_crash *const crash = crash_of(worker);
+    char place[512], where[544];
+    if (!crash->message || worker->watched->message != crash->message || ++crash->taken != crash->step)
+        return;
+    cpu_finding_place(worker, touch->code, place, sizeof place);
+    snprintf(where, sizeof where, "before %s", place);
+    end_process(worker, where);
+}
+
+void cpu_crash_end(struct cpu_worker *worker)
+{
+    const struct cpu_crash *const crash = crash_of(worker);
+    if (crash->message && worker->watched->message == crash->message)
+        end_process(worker, "after its handler returned");
+}

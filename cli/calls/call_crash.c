@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Crash points of runs (call_crash.h). The process that ends says where in a file, which is empty at the begin of each run. */
+#include "cli/calls/call_crash.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STEP_BITS = 10 };
+
+static uint64_t draw(uint64_t *state)
+{
+    uint64_t number = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+    number = (number ^ number >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    number = (number ^ number >> 27) * UINT64_C(0x94d049bb133111eb);
+    return number ^ number >> 31;
+}
+
+int call_crash_begin(call_crash *crash)
+{
+    const char *folder = getenv("TMPDIR");
+    const int length = snprintf(crash->file, sizeof crash->file - 32, "%s/gyre-crash-XXXXXX",
+                                folder && *folder ? folder : "/tmp");
+    const bool fits = length > 0 && (size_t)length < sizeof crash->file - 32;
+    const int descriptor = fits ? mkstemp(crash->file) : -1;
+    if (descriptor < 0) {
+        const int code = cli_error(CLI_FAILED, "cannot make the file '%s' for crash points: %s", crash->file,
+                                   fits ? strerror(errno) : "the name of the folder in TMPDIR is too long");
+        crash->file[0] = '\0';
+        return code;
+    }
+    close(descriptor);
+    return CLI_OK;
+}
+
+void call_crash_finish(call_crash *crash)
+{
+    if (crash->file[0])
+        unlink(crash->file);
+    crash->file[0] = '\0';
+}
+
+/*
+ * Steps are drawn by the number of their bits: handlers of a few accesses and of hundreds have their points. One that is beyond the
+ * message's accesses is the message's end.
+ */
+bool call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings)
+{
+    uint64_t state = seed;
+    const uint64_t message = seed ? draw(&state) % crash->requests + 1 : 0;
+    const uint64_t step = draw(&state) % (UINT64_C(1) << draw(&state) % STEP_BITS);
+    const int size = CALL_CRASH_SETTING_SIZE;
+    crash->checkpoint = seed ? draw(&state) % crash->requests : 0;
+    snprintf(crash->settings[0], size, "backend.cpu.isolation=process");
+    snprintf(crash->settings[1], size, "kernel.default.checkpoints=true");
+    snprintf(crash->settings[2], size, "kernel.default.checkpoint_ms=0"); /* time decides nothing */
+    snprintf(crash->settings[3], size, "backend.cpu.crash_file=%.480s", crash->file);
+    snprintf(crash->settings[4], size, "backend.cpu.crash_message=%" PRIu64, message);
+    snprintf(crash->settings[5], size, "backend.cpu.crash_step=%" PRIu64, step);
+    for (size_t i = 0; i < CALL_CRASH_SETTINGS; i++)
+        if (!cli_list_add(settings, crash->settings[i]))
+            return false;
+    return truncate(crash->file, 0) == 0;
+}
+
+void call_crash_tell(const call_crash *crash, uint64_t seed, FILE *out)
+{
+    char line[1024] = "";
+    FILE *const file = fopen(crash->file, "re");
+    if (!file)
+        return;
+    if (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        fprintf(out, "gyre: with seed %" PRIu64 " the worker process ended %s; ", seed, line);
+        if (crash->checkpoint)
+            fprintf(out, "the next one went on from a checkpoint after request %" PRIu64 "\n",
+                    crash->checkpoint);
+        else
+            fprintf(out, "the next one went on from the begin\n");
+    }
+    fclose(file);
+}

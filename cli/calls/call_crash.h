@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Crash points for `--check crash`: with each seed but the first the worker process of the device ends once, at a message and a step that
+ * follow from the seed, and a new one goes on from a checkpoint. No state but the object's.
+ */
+#ifndef GYRE_CLI_CALLS_CALL_CRASH_H
+#define GYRE_CLI_CALLS_CALL_CRASH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+enum { CALL_CRASH_SETTINGS = 6, CALL_CRASH_SETTING_SIZE = 512 };
+
+typedef struct call_crash {
+    uint64_t requests; /* of a run: where it may end */
+    uint64_t
+        checkpoint; /* a checkpoint is taken when so many requests are answered; 0: none but that of the begin */
+    /* internal */
+    char file[CALL_CRASH_SETTING_SIZE], settings[CALL_CRASH_SETTINGS][CALL_CRASH_SETTING_SIZE];
+} call_crash;
+
+/** Makes the file of crashes, and the settings for all runs. Returns an exit code. Call call_crash_finish in every case. */
+int call_crash_begin(call_crash *crash);
+void call_crash_finish(call_crash *crash);
+
+/** Adds the settings of a run. `seed` 0: of one without a crash. False without memory. */
+bool call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings);
+
+/** Says where the process ended in the run of that seed. */
+void call_crash_tell(const call_crash *crash, uint64_t seed, FILE *out);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loops by their jumps (code_loops.h): a jump back is the end of a loop, and one from inside of it to a place outside of it is a way out. x86-64
+ * only; of other processors no loop is found.
+ */
+#include "cli/estimate/code_loops.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The register at a '%', without its width: "dx" of %edx, "r8" of %r8d. */
+static void name_of(const char *at, char name[8])
+{
+    const size_t length = strcspn(at + 1, ",()");
+    const char *const begin = at + 1 + ((at[1] == 'e' || at[1] == 'r') && !isdigit((unsigned char)at[2]));
+    const size_t own = (size_t)(at + 1 + length - begin);
+    snprintf(name, 8, "%.*s", (int)(own < 7 ? own : 7), begin);
+    if (isdigit((unsigned char)name[1]))
+        name[strcspn(name, "dwb")] = '\0';
+}
+
+/* The registers that operands name outside of addresses, at most two. */
+static void names_of(const char *operands, char names[2][8])
+{
+    uint32_t depth = 0, count = 0;
+    names[0][0] = names[1][0] = '\0';
+    for (const char *at = operands; *at && count < 2; at++) {
+        depth += *at == '(';
+        depth -= *at == ')' && depth > 0;
+        if (*at == '%' && !depth)
+            name_of(at, names[count++]);
+    }
+}
+
+/* add $0x1,%ebx, or inc %ebx, or lea 0x1(%rbx),%ebx */
+static bool is_constant_step(const char *name, const char *operands)
+{
+    if (strcmp(name, "lea") == 0)
+        return isdigit((unsigned char)operands[0]) && !strchr(operands + strcspn(operands, "("), '*') &&
+               strcspn(operands, ",") > strcspn(operands, ")");
+    if (strncmp(name, "inc", 3) == 0 || strncmp(name, "dec", 3) == 0)
+        return operands[0] == '%';
+    return (strncmp(name, "add", 3) == 0 || strncmp(name, "sub", 3) == 0) && operands[0] == '$' &&
+           !strchr(operands, '(');
+}
+
+static void note_step(code_loops *loops, const char *operands, uint64_t at)
+{
+    const char *const last = strrchr(operands, '%');
+    if (!last || loops->step_count == CODE_STEPS_MAX)
+        return;
+    code_step *const step = &loops->steps[loops->step_count++];
+    step->at = at;
+    name_of(last, step->name);
+}
+
+/* Whether the code at an address ran; yes, where nothing says so. Each code without branches begins with a call of 5 bytes. */
+static bool has_run(const traffic_file *traffic, uint64_t address)
+{
+    for (size_t i = 0; i < traffic->step_count; i++)
+        if (traffic->steps[i].offset == address + 5)
+            return traffic->steps[i].executed > 0;
+    return false;
+}
+
+static void note_jump(code_loops *loops, const code_jump *jump)
+{
+    if (loops->jump_count == CODE_JUMPS_MAX)
+        return;
+    code_jump *const own = &loops->jumps[loops->jump_count++];
+    *own = *jump;
+    memcpy(own->compared, loops->compared, sizeof own->compared);
+}
+
+void code_loops_take(code_loops *loops, const traffic_file *traffic, const char *name, const char *operands,
+                     uint64_t next, code_line *line, double issued)
+{
+    const bool steps = is_constant_step(name, operands);
+    if (steps)
+        note_step(loops, operands, next);
+    if (name[0] == 'j' && strncmp(name, "jmp", 3) != 0) {
+        const uint64_t to = strtoull(operands, NULL, 16);
+        note_jump(loops, &(code_jump){.from = next,
+                                      .to = to,
+                                      .line = line,
+                                      .issued = issued,
+                                      .taken = to < next || has_run(traffic, to)});
+    } else if (strncmp(name, "cmp", 3) == 0 || strncmp(name, "test", 4) == 0 ||
+               (steps && strcmp(name, "lea") != 0)) {
+        names_of(operands, loops->compared);
+    } else if (strncmp(name, "mov", 3) != 0 && strcmp(name, "lea") != 0) {
+        loops->compared[0][0] = loops->compared[1][0] = '\0';
+    }
+}
+
+/* Whether a jump of a loop goes by a register that grows or shrinks by a constant in the loop. */
+static bool is_counted(const code_loops *loops, const code_jump *jump, const code_jump *back)
+{
+    for (uint32_t i = 0; i < loops->step_count; i++) {
+        const code_step *const step = &loops->steps[i];
+        if (step->at > back->to && step->at <= back->from &&
+            (strcmp(step->name, jump->compared[0]) == 0 || strcmp(step->name, jump->compared[1]) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a way out of the loop, or its end, depends on what was computed. */
+static bool is_open(const code_loops *loops, const code_jump *back)
+{
+    if (!is_counted(loops, back, back))
+        return true;
+    for (uint32_t i = 0; i < loops->jump_count; i++) {
+        const code_jump *const jump = &loops->jumps[i];
+        if (jump->taken && jump->issued > 0 && jump->from > back->to && jump->from < back->from &&
+            (jump->to < back->to || jump->to >= back->from) && !is_counted(loops, jump, back))
+            return true;
+    }
+    return false;
+}
+
+void code_loops_end(code_loops *loops)
+{
+    for (uint32_t i = 0; i < loops->jump_count; i++)
+        if (loops->jumps[i].to < loops->jumps[i].from && is_open(loops, &loops->jumps[i]))
+            loops->jumps[i].line->turns += loops->jumps[i].issued;
+    loops->jump_count = loops->step_count = 0;
+}

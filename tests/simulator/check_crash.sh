@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A handler that is not what it was when its worker process crashes, and the same handler mended (-DMENDED). Its first comment says how it
+# is called, and what is told. A seed repeats its run; what is found is saved, found again, and made small.
+# usage: check_crash.sh HANDLER.gyre.c
+set -u
+# shellcheck source=tests/system/use/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../system/use/cli/expect.sh"
+handler="$(realpath "$1")"
+
+# fields KEY: what the comment says of it, a line each.
+fields()
+{
+    sed -n "s/^ \* $1: //p" "$handler"
+}
+
+# told: what the last run found; not the name of the case in front of it.
+told()
+{
+    sed -n 's/.*\(: with seed [0-9]*: .*\)/\1/p; s/^gyre: \(with seed .*\)/\1/p' <<<"$err"
+}
+
+# found_as_before: the last run found what the first one did.
+found_as_before()
+{
+    exits 1
+    [[ "$out" == "$first" && "$(told)" == "$first_told" ]] || fail "expected the same run: $first $first_told"
+}
+
+read -ra how <<<"$(fields call)"
+limit=(--timeout $((30000 * patience)))
+crash_call=(call "${how[@]}" "${limit[@]}" "$handler")
+requests="$(fields request)"
+[[ -n "$requests" && -n "$(fields says)" ]] || fail "the comment of $1 says neither a request nor what is told"
+cd "$folder" || exit 1
+
+run "${crash_call[@]}" --save found.gyre-case <<<"$requests"
+exits 1
+while IFS= read -r sentence; do
+    says "$sentence"
+done < <(fields says)
+first="$out" first_told="$(told)"
+[[ "$first_told" == *"the worker process ended in message "* ]] || fail "expected where the process ended"
+run "${crash_call[@]}" <<<"$requests"
+found_as_before
+run call --case found.gyre-case "${limit[@]}"
+found_as_before
+if [[ -n "$(fields shrinks)" ]]; then
+    run shrink found.gyre-case --limit $((60000 * patience)) --tries 4
+    exits 0
+    run call --case found.small.gyre-case "${limit[@]}"
+    exits 1
+    run call --check crash --pipeline none <<<"$requests"
+    exits 2
+    says '--check crash is for a kernel: those of a pipeline have no worker process'
+fi
+
+run "${crash_call[@]}" --set kernel.default.options=-DMENDED <<<"$requests"
+exits 0
+[[ "$err" != *"is not deterministic"* ]] || fail "expected no finding in the mended handler"
+finish
