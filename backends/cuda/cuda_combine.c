@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda_check.h"
 #include "cuda_combine_text.h"
@@ -111,10 +112,10 @@ static gyre_status compile(const gyre_device *device, gyre_combine_element eleme
     return cuda_compile_text(device, cuda_combine_text, options, out);
 }
 
-/* Has the device ready for a type and a rule. */
-static gyre_status need_combiner(gyre_device *device, gyre_combine_element element, gyre_combine_rule rule)
+/* Has the device ready for a type and a rule. `image`: what was compiled for another device of the call; made, if none was. */
+static gyre_status need_combiner(gyre_device *device, gyre_combine_element element, gyre_combine_rule rule,
+                                 struct cuda_image *image)
 {
-    struct cuda_image image = {0};
     struct cuda_combiner made = {.element = element, .rule = rule};
     if (find_combiner(device, element, rule))
         return GYRE_OK;
@@ -122,10 +123,9 @@ static gyre_status need_combiner(gyre_device *device, gyre_combine_element eleme
         device->combiners = calloc(1, sizeof *device->combiners);
     if (!device->combiners || device->combiners->count == COMBINERS_MAX)
         return device->host->error(GYRE_EXHAUSTED, "no memory for another kernel that combines");
-    gyre_status status = compile(device, element, rule, &image);
+    gyre_status status = image->bytes ? GYRE_OK : compile(device, element, rule, image);
     if (status == GYRE_OK)
-        status = load(device, image.bytes, &made);
-    free(image.bytes);
+        status = load(device, image->bytes, &made);
     if (status == GYRE_OK)
         device->combiners->all[device->combiners->count++] = made;
     return status;
@@ -159,19 +159,38 @@ static gyre_status check_desc(const gyre_combine_desc *desc)
                                               desc->part_count, (int)desc->rule, (int)desc->element);
 }
 
+/* All devices of the call: those of one architecture share what is compiled. */
+static gyre_status need_combiners(const gyre_combine_desc *desc, gyre_combine_element element,
+                                  gyre_combine_rule rule)
+{
+    struct cuda_image image = {0};
+    const char *architecture = desc->parts[0].device->architecture;
+    gyre_status status = GYRE_OK;
+    for (uint32_t i = 0; status == GYRE_OK && i < desc->part_count; i++) {
+        gyre_device *device = desc->parts[i].device;
+        if (strcmp(device->architecture, architecture) != 0) {
+            free(image.bytes);
+            image = (struct cuda_image){0};
+            architecture = device->architecture;
+        }
+        status = need_combiner(device, element, rule, &image);
+    }
+    free(image.bytes);
+    return status;
+}
+
 gyre_status cuda_combine_prepare(const gyre_combine_desc *desc)
 {
     gyre_status status = check_desc(desc);
-    for (uint32_t i = 0; status == GYRE_OK && i < desc->part_count; i++) {
-        gyre_device *device = desc->parts[i].device;
-        status = cuda_lost(device);
-        if (status == GYRE_OK)
-            status = need_combiner(device, desc->element, desc->rule);
-        if (status == GYRE_OK)
-            status = need_combiner(device, GYRE_COMBINE_BYTE, GYRE_COMBINE_TAKE);
+    for (uint32_t i = 0; status == GYRE_OK && i < desc->part_count; i++)
+        status = cuda_lost(desc->parts[i].device);
+    if (status == GYRE_OK)
+        status = need_combiners(desc, desc->element, desc->rule);
+    if (status == GYRE_OK)
+        status = need_combiners(desc, GYRE_COMBINE_BYTE, GYRE_COMBINE_TAKE);
+    for (uint32_t i = 0; i < desc->part_count; i++)
         for (uint32_t k = 0; status == GYRE_OK && k < desc->part_count; k++)
-            status = cuda_peers_let_in(device, desc->parts[k].device);
-    }
+            status = cuda_peers_let_in(desc->parts[i].device, desc->parts[k].device);
     return status;
 }
 
@@ -310,9 +329,8 @@ static gyre_status take(const struct held *held, const gyre_combine_desc *desc, 
                         const struct share *share)
 {
     gyre_device *device = desc->parts[part].device;
-    struct operands operands = {.own = place_of(desc, part, share),
-                                .before = before_of(desc, part, share),
-                                .count = 2};
+    struct operands operands = {
+        .own = place_of(desc, part, share), .before = before_of(desc, part, share), .count = 2};
     operands.parts[0] = operands.own;
     operands.parts[1] = place_of(desc, from, share);
     count_packs(&operands, share, 1);

@@ -54,9 +54,10 @@ void gyre_collect_devices_prepare(struct gyre_collecting *all)
     gyre_combine_desc desc = describe(all);
     all->devices_ready = gyre_dispatch_combine(devices, &desc, parts, true) == GYRE_OK;
     if (!all->devices_ready)
-        gyre_runtime_log(runtime_of(all), GYRE_LOG_DEBUG,
-                         "%s: the devices do not combine by themselves, and the bytes go through the host: %s",
-                         all->call, gyre_error_text());
+        gyre_runtime_log(
+            runtime_of(all), GYRE_LOG_DEBUG,
+            "%s: the devices do not combine by themselves, and the bytes go through the host: %s", all->call,
+            gyre_error_text());
     gyre_error_clear();
 }
 
@@ -78,9 +79,8 @@ static gyre_status make_room(struct gyre_collecting *all)
     gyre_status status = GYRE_OK;
     for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
         if (all->parts[i].gets)
-            status =
-                gyre_dispatch_memory_alloc(all->parts[i].named.buffer->dispatch,
-                                           all->bytes + GYRE_COMBINE_SKEW, &all->parts[i].before_there);
+            status = gyre_dispatch_memory_alloc(all->parts[i].named.buffer->dispatch,
+                                                all->bytes + GYRE_COMBINE_SKEW, &all->parts[i].before_there);
     return status == GYRE_OK
                ? GYRE_OK
                : gyre_error_add(status, "%s: room on the devices for what the buffers held", all->call);
@@ -100,9 +100,8 @@ gyre_status gyre_collect_devices_write(struct gyre_collecting *all)
     for (uint32_t i = 0; i < all->count; i++) {
         const struct gyre_collecting_part *part = &all->parts[i];
         devices[i] = part->named.buffer->dispatch;
-        parts[i] = (gyre_combine_part){.memory = part->named.buffer->memory,
-                                       .before = part->before_there,
-                                       .gets = part->gets};
+        parts[i] = (gyre_combine_part){
+            .memory = part->named.buffer->memory, .before = part->before_there, .gets = part->gets};
     }
     status = gyre_dispatch_combine(devices, &desc, parts, false);
     for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
