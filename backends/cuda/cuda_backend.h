@@ -25,6 +25,7 @@
 enum { CUDA_LANES_DEFAULT = 512, CUDA_LANES_DEFAULT_LEAST = 128 };
 
 struct cuda_residents; /* cuda_resident.h */
+struct cuda_combiners; /* cuda_combine.c */
 
 struct gyre_device {
     const gyre_host *host;
@@ -60,6 +61,7 @@ struct gyre_device {
      * the device at a time touches it.
      */
     uint64_t peers_asked;
+    struct cuda_combiners *combiners; /* kernels that combine memories of devices; NULL until one was needed */
     /*
      * The first failure after which no call works any more. The failing thread writes the text, then sets
      * `lost` with release.

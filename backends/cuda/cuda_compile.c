@@ -438,6 +438,33 @@ gyre_status cuda_compile(gyre_device *device, const gyre_compile_desc *desc)
     return status;
 }
 
+gyre_status cuda_compile_text(const gyre_device *device, const char *text, const char *options,
+                              struct cuda_image *out)
+{
+    const gyre_compile_desc desc = {.size = sizeof desc,
+                                    .unit_path = "combine",
+                                    .options = options,
+                                    .deadline_ns = UINT64_MAX};
+    struct job job = {
+        .device = device, .desc = &desc, .files = cuda_files_create(), .unit = strdup(text)};
+    gyre_status status = job.files && job.unit
+                             ? GYRE_OK
+                             : device->host->error(GYRE_EXHAUSTED, "no memory for what a compile reads");
+    if (status == GYRE_OK)
+        status = cuda_nvrtc_open(device->host, device->settings.nvrtc, &job.nvrtc);
+    if (status == GYRE_OK)
+        status = choose_architecture(&job);
+    if (status == GYRE_OK)
+        status = run_once(&job, job.forward ? PTX : WHOLE);
+    if (status == GYRE_OK) {
+        struct cuda_image *made = job.forward ? &job.ptx : &job.cubin;
+        *out = *made;
+        *made = (struct cuda_image){0};
+    }
+    forget_job(&job);
+    return status;
+}
+
 gyre_status cuda_parts_make(gyre_device *device, const char *include_folder, const char *folder)
 {
     char name[96], path[PATH_MAX];

@@ -4,8 +4,15 @@
 #define GYRE_CUDA_COMPILE_H
 
 #include "cuda_backend.h"
+#include "cuda_parts.h"
 
 gyre_status cuda_compile(gyre_device *device, const gyre_compile_desc *desc);
+/**
+ * Compiles a text of this backend's own, with no headers, into what cuModuleLoadData takes on the device. `options` as in gyre_compile_desc.
+ * UNAVAILABLE without a compiler. Owner of out->bytes: the caller, free().
+ */
+gyre_status cuda_compile_text(const gyre_device *device, const char *text, const char *options,
+                              struct cuda_image *out);
 /**
  * Writes what distinguishes this compiler from any other (versions, options); "" when there is no compiler.
  */

@@ -6,6 +6,7 @@
  */
 #include "cuda_backend.h"
 #include "cuda_check.h"
+#include "cuda_combine.h"
 #include "cuda_compile.h"
 #include "cuda_context.h"
 #include "cuda_device.h"
@@ -312,6 +313,7 @@ void cuda_device_close(gyre_device *device)
         return;
     if (device->context) {
         cuda_carriers_destroy(device);
+        cuda_combiners_destroy(device);
         cuda_residents_close(device);
         cuda_context_close(device);
     }

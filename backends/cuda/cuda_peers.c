@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "cuda_check.h"
+#include "cuda_combine.h"
+#include "cuda_context.h"
 #include "cuda_failure.h"
 #include "cuda_memory.h"
 #include "cuda_quiet.h"
@@ -59,20 +61,27 @@ static gyre_status open_pool(gyre_device *source, gyre_device *target)
  * Lets `source` write into the memory of `target`, once. It maps memory, for which kernels of both devices make room: whether the
  * driver would wait for them is not documented.
  */
-static gyre_status let_in(gyre_device *source, gyre_device *target)
+gyre_status cuda_peers_let_in(gyre_device *source, gyre_device *target)
 {
     const uint64_t bit = target->handle < ASKED_MAX ? UINT64_C(1) << target->handle : 0;
-    if (!source->driver->cuMemPoolSetAccess || !bit || (source->peers_asked & bit))
+    gyre_device *const lower = source->handle < target->handle ? source : target;
+    gyre_device *const higher = lower == source ? target : source;
+    if (source->handle == target->handle || !source->driver->cuMemPoolSetAccess || !bit ||
+        (source->peers_asked & bit))
         return GYRE_OK;
-    gyre_status status = cuda_quiet_begin(source);
+    gyre_status status = cuda_quiet_begin(lower); /* in one order: other runtimes share the GPUs */
     if (status != GYRE_OK)
         return status;
-    status = cuda_quiet_begin(target);
+    status = cuda_quiet_begin(higher);
     if (status == GYRE_OK) {
-        status = open_pool(source, target);
-        cuda_quiet_end(target);
+        status = cuda_enter(target);
+        if (status == GYRE_OK)
+            status = open_pool(source, target);
+        (void)cuda_enter(higher);
+        cuda_quiet_end(higher);
     }
-    cuda_quiet_end(source);
+    (void)cuda_enter(lower);
+    cuda_quiet_end(lower);
     if (status == GYRE_OK)
         source->peers_asked |= bit;
     return status;
@@ -82,7 +91,7 @@ static gyre_status cuda_peer_copy(gyre_device *source, gyre_device *target, cons
 {
     const struct cuda_driver *driver = source->driver;
     bool quiet = false;
-    gyre_status status = let_in(source, target);
+    gyre_status status = cuda_peers_let_in(source, target);
     if (status == GYRE_OK)
         status = cuda_copy_begin(source, &quiet);
     if (status != GYRE_OK)
@@ -101,7 +110,12 @@ static gyre_status cuda_peer_copy(gyre_device *source, gyre_device *target, cons
 }
 
 static const gyre_peer_ops peers = {
-    .size = sizeof(gyre_peer_ops), .way = cuda_peer_way, .copy = cuda_peer_copy};
+    .size = sizeof(gyre_peer_ops),
+    .way = cuda_peer_way,
+    .copy = cuda_peer_copy,
+    .combine_prepare = cuda_combine_prepare,
+    .combine = cuda_combine,
+};
 
 gyre_status cuda_extension(gyre_device *device, const char *name, uint32_t version, const void **out)
 {

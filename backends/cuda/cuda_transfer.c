@@ -328,6 +328,22 @@ gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc)
 
 /* ---- within the device ---- */
 
+/* Multiprocessors that kernels take. The caller holds residents->lock. */
+static uint64_t taken_sms(const gyre_device *device)
+{
+    uint64_t taken = 0;
+    for (const gyre_resident *resident = device->residents->first; resident; resident = resident->next)
+        taken += resident->sms;
+    return taken;
+}
+
+uint32_t cuda_free_sms(const gyre_device *device, bool quiet)
+{
+    const uint64_t taken = quiet ? 0 : taken_sms(device);
+    const uint64_t left = taken < device->sm_total ? device->sm_total - taken : 1;
+    return left < device->sm_count ? (uint32_t)left : device->sm_count;
+}
+
 /*
  * Whether kernels take more than half of the device. The driver may copy by a kernel of its own, which needs
  * free multiprocessors; without any it would wait for a kernel that does not leave. The caller holds
@@ -335,10 +351,7 @@ gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc)
  */
 static bool is_crowded(const gyre_device *device)
 {
-    uint64_t taken = 0;
-    for (const gyre_resident *resident = device->residents->first; resident; resident = resident->next)
-        taken += resident->sms;
-    return taken > device->sm_total / 2;
+    return taken_sms(device) > device->sm_total / 2;
 }
 
 /*

@@ -12,6 +12,8 @@ gyre_status cuda_memory_copy(gyre_device *device, const gyre_copy_desc *desc);
  * the driver finds room for a kernel of its own if it copies by one.
  */
 gyre_status cuda_copy_begin(gyre_device *device, bool *quiet);
+/** Until cuda_hold_end: multiprocessors that no kernel takes, of those that Gyre may use. */
+uint32_t cuda_free_sms(const gyre_device *device, bool quiet);
 /**
  * Frees the pinned pieces and streams that are kept from one transfer to the next. Called before the device
  * is closed.

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "core/api/collect_copy.h"
+#include "core/api/collect_devices.h"
 #include "core/api/collect_parts.h"
 #include "core/api/collect_room.h"
 #include "core/base/error.h"
@@ -80,6 +81,15 @@ static void end_all(const struct gyre_collecting *all)
         gyre_standing_end(all->order[i]);
 }
 
+static gyre_status let_count(struct gyre_collecting *all)
+{
+    gyre_status status = GYRE_OK;
+    for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
+        if (all->parts[i].gets)
+            status = gyre_standing_draw(&all->parts[i].standing, GYRE_FOREVER);
+    return status == GYRE_OK ? gyre_standings_count(all->order, all->count) : status;
+}
+
 /*
  * Writes the result and lets it count for all that get it. What is in this process is written behind that, because nothing brings it
  * back. A checkpoint that is being stored is waited for even beyond the deadline: it ends by itself.
@@ -87,15 +97,24 @@ static void end_all(const struct gyre_collecting *all)
 static gyre_status write_and_count(struct gyre_collecting *all)
 {
     gyre_status status = gyre_collect_write(all);
-    for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
-        if (all->parts[i].gets)
-            status = gyre_standing_draw(&all->parts[i].standing, GYRE_FOREVER);
     if (status == GYRE_OK)
-        status = gyre_standings_count(all->order, all->count);
+        status = let_count(all);
     if (status == GYRE_OK)
         gyre_collect_store(all);
     else
         gyre_collect_put_back(all);
+    return status;
+}
+
+static gyre_status work_by_devices(struct gyre_collecting *all)
+{
+    gyre_status status = gyre_collect_devices_write(all);
+    if (status == GYRE_OK) {
+        status = let_count(all);
+        if (status != GYRE_OK)
+            gyre_collect_devices_put_back(all);
+    }
+    gyre_collect_devices_end(all);
     return status;
 }
 
@@ -114,6 +133,8 @@ static gyre_status work(struct gyre_collecting *all)
     gyre_status status = gyre_collect_find(all);
     if (status == GYRE_OK)
         status = check_items(all); /* a change may have made the buffers longer */
+    if (status == GYRE_OK && gyre_collect_by_devices(all))
+        return work_by_devices(all);
     if (status == GYRE_OK)
         status = make_room(all);
     if (status == GYRE_OK)
@@ -188,8 +209,10 @@ static gyre_status begin(struct gyre_collecting *all, const gyre_collect_desc *d
 /* `status`: that of the beginning. */
 static gyre_status finish(struct gyre_collecting *all, gyre_status status)
 {
-    if (status == GYRE_OK)
+    if (status == GYRE_OK) {
+        gyre_collect_devices_prepare(all);
         status = try_until_done(all);
+    }
     gyre_collect_leave(all);
     return status;
 }

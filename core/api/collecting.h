@@ -8,6 +8,9 @@
 #include "core/types/fold.h"
 #include "gyre/collect.h"
 
+/** From so many bytes of each part on devices combine by themselves, if they can; for fewer, two steps of theirs take longer than two copies. */
+enum { GYRE_COLLECT_DEVICES_FROM = 4 << 10 };
+
 enum gyre_collecting_kind { GYRE_COLLECTING_REDUCE, GYRE_COLLECTING_COPY, GYRE_COLLECTING_FETCH };
 
 struct gyre_collecting_part {
@@ -18,7 +21,8 @@ struct gyre_collecting_part {
     bool written; /* some of the result may be in its buffer */
     unsigned char
         *place; /* its elements, in memory of this process, which takes what is written; NULL: elsewhere */
-    unsigned char *before; /* what its elements were; NULL with `place` */
+    unsigned char *before;     /* what its elements were; NULL with `place` */
+    gyre_memory *before_there; /* the same on the device, where devices combine; else NULL */
 
     /* of the thread that copies them (collect_copy.c); the first under `lock` of the collective */
     uint64_t moved;
@@ -46,6 +50,7 @@ struct gyre_collecting {
     gyre_scalar scalar;
     unsigned char *result; /* whole; of a chunk when all parts have their place in this process */
     bool in_place;         /* all have */
+    bool devices_ready;    /* the kernels' devices can combine by themselves (collect_devices.c) */
 
     struct gyre_collect_room *room; /* of the result, and of what was before */
 };

@@ -616,7 +616,7 @@ static const gyre_peer_ops *peer_ops(struct gyre_dispatch *source, struct gyre_d
     const gyre_peer_ops *ops = source == target || source->ops != target->ops
                                    ? NULL
                                    : named_table(source, GYRE_PEERS_NAME, GYRE_PEERS_VERSION);
-    return ops && ops->size >= sizeof *ops && ops->way && ops->copy ? ops : NULL;
+    return ops && ops->size >= offsetof(gyre_peer_ops, combine_prepare) && ops->way && ops->copy ? ops : NULL;
 }
 
 /* Takes both locks, always in the same order, so that copies in both directions do not wait for each other. */
@@ -662,4 +662,48 @@ gyre_status gyre_dispatch_peer_copy(struct gyre_dispatch *source, struct gyre_di
 uint32_t gyre_dispatch_ordinal(const struct gyre_dispatch *dispatch)
 {
     return dispatch->ordinal;
+}
+
+/* ---- memories that devices combine ---- */
+
+/* The backend's table, if one plugin has all devices and combines; else NULL. */
+static const gyre_peer_ops *combine_ops(struct gyre_dispatch *const *devices, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (devices[i]->ops != devices[0]->ops)
+            return NULL;
+    const gyre_peer_ops *ops = named_table(devices[0], GYRE_PEERS_NAME, GYRE_PEERS_VERSION);
+    return ops && ops->size >= sizeof *ops && ops->combine_prepare && ops->combine ? ops : NULL;
+}
+
+/* The device with the lowest address behind `last`; NULL: there is none. */
+static struct gyre_dispatch *next_device(struct gyre_dispatch *const *devices, uint32_t count,
+                                         const struct gyre_dispatch *last)
+{
+    struct gyre_dispatch *next = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if ((uintptr_t)devices[i] > (uintptr_t)last && (!next || (uintptr_t)devices[i] < (uintptr_t)next))
+            next = devices[i];
+    return next;
+}
+
+gyre_status gyre_dispatch_combine(struct gyre_dispatch *const *devices, gyre_combine_desc *desc,
+                                  gyre_combine_part *parts, bool prepares)
+{
+    const gyre_peer_ops *ops = combine_ops(devices, desc->part_count);
+    if (!ops)
+        return gyre_error_set(GYRE_UNIMPLEMENTED, "backend '%s' does not combine memories of devices",
+                              devices[0]->name);
+    for (uint32_t i = 0; i < desc->part_count; i++)
+        parts[i].device = devices[i]->device;
+    desc->size = sizeof *desc;
+    desc->parts = parts;
+    gyre_error_clear();
+    struct gyre_dispatch *device = NULL;
+    while ((device = next_device(devices, desc->part_count, device)))
+        take_device(device);
+    const gyre_status status = prepares ? ops->combine_prepare(desc) : ops->combine(desc);
+    while ((device = next_device(devices, desc->part_count, device)))
+        give_device(device);
+    return settle(devices[0]->name, prepares ? "combine_prepare" : "combine", status);
 }

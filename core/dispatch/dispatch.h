@@ -121,6 +121,13 @@ gyre_peer_way gyre_dispatch_peer_way(struct gyre_dispatch *source, struct gyre_d
 /** Copies from memory of one device to memory of another one. UNIMPLEMENTED where gyre_dispatch_peer_way says NONE. */
 gyre_status gyre_dispatch_peer_copy(struct gyre_dispatch *source, struct gyre_dispatch *target,
                                     const gyre_copy_desc *desc);
+/**
+ * Has devices combine memories of theirs, as gyre/peer.h has it; `prepares`: only makes them ready for it. `devices` and `parts` have
+ * desc->part_count entries; the devices of `parts` are filled in. UNIMPLEMENTED where one plugin of this process does not have all, or
+ * cannot; else as the plugin says.
+ */
+gyre_status gyre_dispatch_combine(struct gyre_dispatch *const *devices, gyre_combine_desc *desc,
+                                  gyre_combine_part *parts, bool prepares);
 /** The device's number on its backend. */
 uint32_t gyre_dispatch_ordinal(const struct gyre_dispatch *dispatch);
 

@@ -20,6 +20,7 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/kernel/binding.h"
+#include "core/kernel/carried_over.h"
 #include "core/kernel/control.h"
 #include "core/kernel/handles.h"
 #include "core/kernel/keeper.h"
@@ -194,7 +195,10 @@ static gyre_status carry(struct gyre_kernel_change *change, uint64_t generation)
     kernel->turn.inside++;
     pthread_mutex_unlock(&kernel->lock);
     hold_buffers_still(change);
-    gyre_status status = gyre_carried_take(kernel, what_to_carry(change), &change->carried);
+    /* what goes straight is then on both devices: the old one is not written before the change has ended */
+    gyre_status status = gyre_carried_over_can(change)
+                             ? gyre_carried_over(change)
+                             : gyre_carried_take(kernel, what_to_carry(change), &change->carried);
     pthread_mutex_lock(&kernel->lock);
     kernel->turn.inside--;
     if (kernel->generation != generation || !gyre_dispatch_is_current(kernel->dispatch, kernel->resident))

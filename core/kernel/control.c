@@ -25,6 +25,8 @@
 
 /* Length of the sleep between two looks at a device that rings no bell. */
 #define POLL_NS 20000
+/* A device that rings no bell obeys within microseconds, and the shortest nap takes some seventy: so long there is none. */
+#define SPIN_NS UINT64_C(40000)
 /*
  * Longest sleep at the device's bell. The device owns the bell: the host may wake threads that sleep at it, and must not change
  * its value, so a thread can miss the host's wake. Only a wait that another thread ends early takes this long.
@@ -196,13 +198,15 @@ const char *gyre_kernel_why_lost(const gyre_kernel *kernel, char *text, size_t s
     return gyre_control_why_lost(kernel->control, text, size);
 }
 
-static void sleep_until_bell(const gyre_kernel *kernel, uint32_t seen, uint64_t deadline_ns)
+/* `since_ns`: when the wait began. */
+static void sleep_until_bell(const gyre_kernel *kernel, uint32_t seen, uint64_t since_ns,
+                             uint64_t deadline_ns)
 {
-    uint64_t limit = gyre_clock_ns() + OVERTAKEN_NS;
+    const uint64_t now = gyre_clock_ns(), limit = now + OVERTAKEN_NS;
     if (gyre_dispatch_device_info(kernel->dispatch)->can_wake)
         gyre_futex_wait(&kernel->control->device.acknowledge_bell, seen,
                         deadline_ns < limit ? deadline_ns : limit);
-    else
+    else if (now - since_ns >= SPIN_NS)
         nanosleep(&(struct timespec){0, POLL_NS}, NULL);
 }
 
@@ -210,7 +214,7 @@ gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yie
                                       uint64_t deadline_ns)
 {
     const uint32_t *bell = &kernel->control->device.acknowledge_bell;
-    uint64_t command = gyre_control_last(kernel);
+    const uint64_t command = gyre_control_last(kernel), since_ns = gyre_clock_ns();
     gyre_status status;
     kernel->turn.inside++;
     pthread_mutex_unlock(&kernel->lock);
@@ -219,7 +223,7 @@ gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yie
         status = look_at_blocks(kernel, command, yield, deadline_ns);
         if (status != GYRE_AGAIN)
             break;
-        sleep_until_bell(kernel, seen, deadline_ns);
+        sleep_until_bell(kernel, seen, since_ns, deadline_ns);
     }
     pthread_mutex_lock(&kernel->lock);
     kernel->turn.inside--;

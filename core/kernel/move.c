@@ -14,6 +14,7 @@
 #include "core/base/probe.h"
 #include "core/device/buffer.h"
 #include "core/device/devices.h"
+#include "core/kernel/carried_over.h"
 #include "core/kernel/change.h"
 #include "core/kernel/kernel_build.h"
 #include "core/pipeline/build.h"
@@ -182,7 +183,10 @@ static gyre_status prepare(struct gyre_kernel_change *change, gyre_kernel *succe
     if (status != GYRE_OK)
         return status;
     gyre_change_adopt(change, successor);
-    return make_room(change);
+    status = make_room(change);
+    if (status == GYRE_OK)
+        gyre_carried_over_prepare(change);
+    return status;
 }
 
 static void tell(const struct gyre_kernel_change *change, const char *from)

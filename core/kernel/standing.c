@@ -153,6 +153,11 @@ unsigned char *gyre_standing_place(const struct gyre_standing *standing, const g
                                          : gyre_dispatch_memory_place(buffer->dispatch, buffer->memory);
 }
 
+struct gyre_dispatch *gyre_standing_device(const struct gyre_standing *standing)
+{
+    return __atomic_load_n(&standing->kernel->dispatch, __ATOMIC_ACQUIRE); /* a move writes it with release */
+}
+
 gyre_status gyre_standing_check_journal(const struct gyre_standing *standing, const char *call)
 {
     gyre_kernel *kernel = standing->kernel;

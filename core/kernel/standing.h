@@ -50,6 +50,8 @@ bool gyre_standing_covers(const struct gyre_standing *standing, const gyre_buffe
  * checkpoints, so that what is written counts later.
  */
 unsigned char *gyre_standing_place(const struct gyre_standing *standing, const gyre_buffer *buffer);
+/** The device of the kernel. While the kernel does not stand it may be another one the next moment. */
+struct gyre_dispatch *gyre_standing_device(const struct gyre_standing *standing);
 /** INVALID, with the call's name, for a kernel with a journal, which would be written at another moment than those of others. */
 gyre_status gyre_standing_check_journal(const struct gyre_standing *standing, const char *call);
 

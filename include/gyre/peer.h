@@ -3,8 +3,8 @@
  * The named table "peers" of a backend (get_extension of backend.h): devices of one plugin that reach each other's memory. For
  * backend authors. A backend without it loses nothing but speed: the core copies through the host.
  *
- * Both devices of a call are opened by this process, are different, and have this plugin. The core makes no other call with either
- * of them meanwhile, except those that any thread may make. Stability: as backend.h.
+ * All devices of a call are opened by this process, and have this plugin. The core makes no other call with any of them meanwhile, except
+ * those that any thread may make. Stability: as backend.h.
  */
 #ifndef GYRE_PEER_H
 #define GYRE_PEER_H
@@ -25,6 +25,49 @@ typedef enum gyre_peer_way {
     GYRE_PEER_LINK = 2  /* over a link of the devices' own */
 } gyre_peer_way;
 
+/** What becomes of the elements with one index of several memories; the numbers are those of gyre/collect.h. */
+typedef enum gyre_combine_rule {
+    GYRE_COMBINE_SUM = 1,
+    GYRE_COMBINE_MIN = 2,
+    GYRE_COMBINE_MAX = 3,
+    GYRE_COMBINE_TAKE = 4 /* that of part `root` */
+} gyre_combine_rule;
+
+/** The type of the elements; the numbers are those of gyre/collect.h. */
+typedef enum gyre_combine_element {
+    GYRE_COMBINE_BYTE = 0, /* with TAKE alone */
+    GYRE_COMBINE_U32 = 1,
+    GYRE_COMBINE_I32 = 2,
+    GYRE_COMBINE_U64 = 3,
+    GYRE_COMBINE_I64 = 4,
+    GYRE_COMBINE_F32 = 5,
+    GYRE_COMBINE_F64 = 6
+} gyre_combine_element;
+
+enum { GYRE_COMBINE_PARTS_MAX = 16, GYRE_COMBINE_SKEW = 64 };
+
+typedef struct gyre_combine_part {
+    gyre_device *device;
+    gyre_memory *memory;
+    /*
+     * Memory of the device that is to hold what the elements were, from byte `offset % GYRE_COMBINE_SKEW` on; of a part that gets nothing,
+     * NULL.
+     */
+    gyre_memory *before;
+    uint32_t gets; /* 1: the result is written into its memory */
+} gyre_combine_part;
+
+typedef struct gyre_combine_desc {
+    size_t size;
+    gyre_combine_rule rule;
+    gyre_combine_element element;
+    const gyre_combine_part *parts; /* at least two, each with a memory of its own, in the order of a sum */
+    uint32_t part_count;
+    uint32_t root;   /* of TAKE; this part gets nothing */
+    uint64_t offset; /* of the elements in each memory; a multiple of the element's size */
+    uint64_t byte_count;
+} gyre_combine_desc;
+
 typedef struct gyre_peer_ops {
     size_t size; /* sizeof(gyre_peer_ops) as the plugin was compiled */
 
@@ -37,6 +80,22 @@ typedef struct gyre_peer_ops {
      * Kernels of both devices may run meanwhile, as with memory_copy.
      */
     gyre_status (*copy)(gyre_device *source, gyre_device *target, const gyre_copy_desc *desc);
+
+    /*
+     * optional since 0.1   threads: one per device (all)   blocks: until kernels of the devices have made room
+     * Makes the devices ready for `combine` with these parts, rule and element, of which only the devices are looked at; cheap where they are.
+     * UNIMPLEMENTED, or another failure: the core combines in the host's memory. Absent: so it does always.
+     */
+    gyre_status (*combine_prepare)(const gyre_combine_desc *desc);
+
+    /*
+     * with combine_prepare, which has succeeded   threads: one per device (all)   blocks: until all is written
+     * Combines the elements of all parts, in their order, each addition of floats rounded to the type, to nearest, with no small number taken
+     * for zero; as gyre/collect.h has it for zeros and NaN. Writes the result into each memory that gets it, and before that what the
+     * elements were into `before`. Between any two devices `way` is not NONE. After a failure every memory holds what it held, but for the
+     * memories of a lost device.
+     */
+    gyre_status (*combine)(const gyre_combine_desc *desc);
 } gyre_peer_ops;
 
 #ifdef __cplusplus

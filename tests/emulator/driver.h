@@ -87,6 +87,14 @@ CUresult driver_fail(const char *call);
  * so yet, and is another one. */
 void driver_fail_spreads(const char *call);
 
+/* ---- driver_peers.c ---- */
+
+/**
+ * A kernel that combines memories of devices is about to be launched: told as a copy is, and it may be told to fail as the call
+ * `gyre_combine`. driver.lock held.
+ */
+CUresult driver_combine(const struct CUctx_st *context);
+
 /* ---- driver_memory.c ---- */
 
 enum memory_kind { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_REGISTERED };

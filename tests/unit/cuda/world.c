@@ -5,6 +5,7 @@
 #include "cuda_module.h"
 #include "cuda_quiet.h"
 #include "cuda_residents.h"
+#include "cuda_combine.h"
 #include "cuda_transfer.h"
 
 #include <stdlib.h>
@@ -42,6 +43,11 @@ void cuda_residents_close(gyre_device *device)
 }
 
 void cuda_carriers_destroy(gyre_device *device)
+{
+    (void)device;
+}
+
+void cuda_combiners_destroy(gyre_device *device)
 {
     (void)device;
 }

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two GPUs that reach each other's memory: sums that they make by themselves, which a failure in any step leaves undone, and moves of which the
+ * bytes go straight from one to the other. What the driver was told to do is counted (EMULATOR_PEER_COPIES).
+ */
+#include "gyre/change.h"
+#include "gyre/collect.h"
+#include "unit/unit.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { DEVICES = 2, CELLS = 3001, FIRST = 3 };
+
+static gyre_runtime *runtime;
+static gyre_kernel *kernels[DEVICES];
+static gyre_buffer *cells[DEVICES], *weights[DEVICES];
+static char told[] = "/tmp/gyre-combine-XXXXXX";
+
+#define MUST(call) ck_assert_msg((call) == GYRE_OK, "%s", gyre_error_text())
+
+static uint32_t content(uint32_t device, uint32_t cell)
+{
+    return (device + 1) * 1000003 + cell * 7;
+}
+
+static void fill(uint32_t device)
+{
+    static uint32_t bytes[CELLS];
+    for (uint32_t i = 0; i < CELLS; i++)
+        bytes[i] = content(device, i);
+    MUST(gyre_buffer_upload(cells[device], 0, bytes, sizeof bytes));
+}
+
+static void launch_on(uint32_t device)
+{
+    MUST(gyre_buffer_alloc(runtime, "cuda", device, CELLS * sizeof(uint32_t), &cells[device]));
+    MUST(gyre_buffer_alloc(runtime, "cuda", device, 5 * sizeof(double), &weights[device]));
+    const gyre_binding_name bindings[] = {{"cells", cells[device]}, {"weights", weights[device]}};
+    const gyre_launch_desc desc = {.size = sizeof desc,
+                                   .source = GYRE_TEST_KERNELS "/collect.gyre.c",
+                                   .kernel = "collect_fill",
+                                   .name = device ? "one" : "zero",
+                                   .backend = "cuda",
+                                   .device = device,
+                                   .lanes = 1,
+                                   .blocks = 1,
+                                   .bindings = bindings,
+                                   .binding_count = 2};
+    MUST(gyre_launch(runtime, &desc, &kernels[device]));
+    fill(device);
+}
+
+/* `fails`: as EMULATOR_FAIL has it; NULL: nothing does. */
+static void begin(const char *fails, const char *peers)
+{
+    const char *const settings[] = {peers, NULL};
+    const gyre_open_desc desc = {.size = sizeof desc, .settings = settings};
+    const int file = mkstemp(told);
+    ck_assert_int_ge(file, 0);
+    close(file);
+    setenv("EMULATOR_PEER_COPIES", told, 1);
+    if (fails)
+        setenv("EMULATOR_FAIL", fails, 1);
+    MUST(gyre_open(&desc, &runtime));
+    for (uint32_t i = 0; i < DEVICES; i++)
+        launch_on(i);
+}
+
+static void end(void)
+{
+    gyre_close(runtime);
+    unlink(told);
+}
+
+/* How many lines of what the driver did have the text. */
+static uint32_t count_told(const char *text)
+{
+    char line[256];
+    uint32_t count = 0;
+    FILE *file = fopen(told, "re");
+    ck_assert_ptr_nonnull(file);
+    while (fgets(line, sizeof line, file))
+        count += strstr(line, text) != NULL;
+    fclose(file);
+    return count;
+}
+
+static gyre_status sum_all(void)
+{
+    const gyre_collect_desc desc = {
+        .size = sizeof desc, .kernels = kernels, .kernel_count = DEVICES, .buffer = "cells", .first = FIRST};
+    return gyre_all_reduce(&desc, GYRE_COLLECT_SUM, gyre_in_ms(60000));
+}
+
+static void check_cells(bool summed)
+{
+    static uint32_t seen[CELLS];
+    for (uint32_t device = 0; device < DEVICES; device++) {
+        MUST(gyre_buffer_download(cells[device], 0, seen, sizeof seen));
+        for (uint32_t i = 0; i < CELLS; i++)
+            ck_assert_uint_eq(seen[i],
+                              summed && i >= FIRST ? content(0, i) + content(1, i) : content(device, i));
+    }
+}
+
+START_TEST(devices_sum_by_themselves)
+{
+    begin(NULL, "peers=true");
+    MUST(sum_all());
+    check_cells(true);
+    ck_assert_uint_eq(count_told("0 combines"), 2); /* a share is computed, and one is taken */
+    ck_assert_uint_eq(count_told("1 combines"), 2);
+    fill(0);
+    MUST(gyre_kernel_move(kernels[0], "cuda", 1, gyre_in_ms(60000)));
+    ck_assert_uint_eq(count_told("0 to 1, 12004 bytes, straight"), 1);
+    fill(1);
+    check_cells(false);
+    end();
+}
+END_TEST
+
+START_TEST(without_peers_the_host_sums)
+{
+    begin(NULL, "peers=false");
+    MUST(sum_all());
+    check_cells(true);
+    ck_assert_uint_eq(count_told("combines"), 0);
+    end();
+}
+END_TEST
+
+START_TEST(a_step_that_fails_changes_nothing)
+{
+    char fails[64];
+    snprintf(fails, sizeof fails, "gyre_combine:%d:2",
+             2 * _i + 2); /* 2: out of memory; the second GPU's, in each of the two steps */
+    begin(fails, "peers=true");
+    ck_assert_int_eq(sum_all(), GYRE_EXHAUSTED);
+    check_cells(false);
+    MUST(sum_all());
+    check_cells(true);
+    end();
+}
+END_TEST
+
+START_TEST(a_move_that_fails_is_none)
+{
+    const uint32_t value[2] = {5, 0};
+    uint32_t reply[2];
+    begin("cuMemcpyPeerAsync:2:2", "peers=true"); /* the first one prepares the way */
+    ck_assert_int_eq(gyre_kernel_move(kernels[0], "cuda", 1, gyre_in_ms(60000)), GYRE_EXHAUSTED);
+    check_cells(false);
+    MUST(gyre_call(gyre_kernel_queue(kernels[0]), value, sizeof value, reply, sizeof reply, NULL,
+                   gyre_in_ms(60000)));
+    ck_assert_uint_eq(reply[0], content(0, 0));
+    fill(0);
+    MUST(gyre_kernel_move(kernels[0], "cuda", 1, gyre_in_ms(60000)));
+    check_cells(false);
+    end();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("two GPUs that reach each other");
+    TCase *sums = tcase_create("sums"), *moves = tcase_create("moves");
+    tcase_set_timeout(sums, 60);
+    tcase_set_timeout(moves, 60);
+    tcase_add_test(sums, devices_sum_by_themselves);
+    tcase_add_test(sums, without_peers_the_host_sums);
+    tcase_add_loop_test(sums, a_step_that_fails_changes_nothing, 0, 2);
+    tcase_add_test(moves, a_move_that_fails_is_none);
+    suite_add_tcase(suite, sums);
+    suite_add_tcase(suite, moves);
+    return unit_run(suite);
+}
