@@ -501,6 +501,7 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(gyre_link_view_ *links, gyre_chunk 
 #include "gyre/dialect/cuda_link_send.h"
 #include "gyre/dialect/cuda_link_lone.h"
 #include "gyre/dialect/cuda_link_drain.h"
+#include "gyre/dialect/cuda_link_lean.h"
 
 /* ---- runs ---- */
 
@@ -577,8 +578,14 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
 #if GYRE_LIMITED
     gyre->spare = places.thrown;
 #endif
+    gyre_u32 quick = 0;
+    if constexpr (gyre_link_leans_<K>()) {
+        quick = gyre_link_may_lean_<K>(links) ? links->run.count : 0;
+        if (threadIdx.x == 0 && quick)
+            gyre_link_lean_run_<K>(links, places, ports, arguments.state, buffers, gyre);
+    }
 #pragma unroll 1
-    for (gyre_u32 number = 0; number < links->run.count; number++) {
+    for (gyre_u32 number = quick; number < links->run.count; number++) {
         gyre_u32 failed = 0;
         gyre_link_aim_<K>(links, places, ports, 0, emits);
         if constexpr (K::gyre_its_kernel_form_ == 2)
