@@ -5,7 +5,9 @@
  * the flow of the message before, or go on as the only message of their own flow. Included by cuda_links.h.
  *
  * What a run needs is in registers, and the header of the next message is read while this one is handled. Any other message is settled the
- * general way. It is for files without headers, times, seals and limits, and for kernels that send to no topic.
+ * general way. It is for files without headers, times, seals and GYRE_MORE, and for kernels that have no memory of flows and send to no
+ * topic. Where flows have quotas, whether a flow is over its quota is asked once for neighbours of it, and messages that emit several go the
+ * general way, which looks at the quota.
  */
 #ifndef GYRE_DIALECT_CUDA_LINK_LEAN_H
 #define GYRE_DIALECT_CUDA_LINK_LEAN_H
@@ -14,13 +16,21 @@
 #define GYRE_LINK_LEAN 1
 #endif
 
+#if GYRE_LIMITED
+#define GYRE_LEAN_AGAIN_ GYRE_AGAIN
+#define GYRE_LEAN_MOST   1 /* messages that one of several may emit here */
+#else
+#define GYRE_LEAN_AGAIN_ 0
+#define GYRE_LEAN_MOST   0xffffffffu
+#endif
+
 #define GYRE_FLOW_KEY_(origin)                                                                               \
     ((origin) & (((gyre_u64)64 << 32) - 1)) /* the bits that say which flow it is */
 
 template <class K> GYRE_HELPER constexpr bool gyre_link_leans_()
 {
-    return GYRE_LINK_LEAN && K::gyre_its_kernel_form_ == 3 && !GYRE_LIMITED && !GYRE_HEADED && !GYRE_TIMED &&
-           !GYRE_SEALED;
+    return GYRE_LINK_LEAN && K::gyre_its_kernel_form_ == 3 && !GYRE_HEADED && !GYRE_TIMED && !GYRE_SEALED &&
+           !GYRE_LEAN_AGAIN_ && !GYRE_LINK_JOINS_(K);
 }
 
 /* Whether the run of the block may go the quick way. */
@@ -38,6 +48,10 @@ struct gyre_lean_ {
     gyre_link_group_ *group;
     gyre_chunk *cell; /* of the last message that was counted here */
     gyre_u64 key;     /* of the group's flow; all bits: there is none */
+#if GYRE_LIMITED
+    gyre_u64 asked; /* the flow that was asked whether it is over its quota, */
+    gyre_u32 over;  /* and what it said */
+#endif
     gyre_u32 more, number;
     gyre_u32 counted; /* more, number and cell are not in the group yet */
 };
@@ -80,8 +94,12 @@ GYRE_HELPER gyre_u32 gyre_lean_settle_(const gyre_link_view_ *links, gyre_lean_ 
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     gyre_lean_write_back_<K>(lean);
     gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
+    GYRE_LINK_NOTE_AGAIN_(message, gyre);
     gyre_link_settle_<K>(links, message, ports, out);
     lean->key = lean->group->flow ? GYRE_FLOW_KEY_(lean->group->origin) : ~(gyre_u64)0;
+#if GYRE_LIMITED
+    lean->asked = ~(gyre_u64)0;
+#endif
     return out->info == GYRE_OUTCOME_FAILED;
 }
 
@@ -106,6 +124,38 @@ GYRE_HELPER void gyre_lean_place_(const gyre_link_view_ *links, const gyre_cuda_
     }
 }
 
+/* Whether no handler is called for the message, because its flow is over its quota. */
+GYRE_HELPER gyre_u32 gyre_lean_is_over_(const gyre_link_view_ *links, gyre_lean_ *lean, gyre_u64 origin)
+{
+#if GYRE_LIMITED
+    if (origin & (GYRE_ORIGIN_TAP | GYRE_ORIGIN_SOLE))
+        return 0;
+    if (GYRE_FLOW_KEY_(origin) != lean->asked) {
+        lean->asked = GYRE_FLOW_KEY_(origin);
+        lean->over = gyre_near_half_load_(&gyre_flow_of_(links, origin)->over);
+    }
+    return lean->over;
+#else
+    return 0;
+#endif
+}
+
+/* Makes the context of a message of a link. `index`: in its ring. */
+GYRE_HELPER void gyre_lean_begin_(const gyre_link_view_ *links, gyre_u64 origin, gyre_u64 index,
+                                  gyre_context *gyre)
+{
+    gyre->failed = 0;
+    gyre->origin = origin;
+    gyre->index = index;
+    gyre->clears = 0;
+    gyre->flow = origin & GYRE_ORIGIN_TAP ? 0 : &gyre_flow_of_(links, origin)->index;
+#if GYRE_LIMITED
+    gyre->again = gyre->turn = 0;
+    gyre->memory = 0;
+    gyre->memory_size = 0;
+#endif
+}
+
 /* Handles the run of the block, which came by a link. Called by thread 0. */
 template <class K>
 GYRE_HELPER void gyre_link_lean_run_(gyre_link_view_ *links, const gyre_link_places_ &places,
@@ -117,8 +167,13 @@ GYRE_HELPER void gyre_link_lean_run_(gyre_link_view_ *links, const gyre_link_pla
     const gyre_u64 first = links->run.first;
     gyre_u64 next[count + 1];
     gyre_u32 use[count + 1], failed = 0;
-    gyre_lean_ lean = {links->group, 0, ~(gyre_u64)0, 0, 0, 0};
+    gyre_lean_ lean = {};
     gyre_chunk *cell = places.cells, head = cell[0];
+    lean.group = links->group;
+    lean.key = ~(gyre_u64)0;
+#if GYRE_LIMITED
+    lean.asked = ~(gyre_u64)0;
+#endif
     GYRE_IN_SHARED_(lean.group);
 #pragma unroll
     for (int i = 0; i < (int)count; i++) {
@@ -131,16 +186,14 @@ GYRE_HELPER void gyre_link_lean_run_(gyre_link_view_ *links, const gyre_link_pla
         const gyre_slot *in = (const gyre_slot *)cell;
         const gyre_u64 origin = head.x;
         const gyre_u32 length = (gyre_u32)head.y, said = GYRE_FIRST_WORD_(in + 1);
-        gyre_link_message_ message = {origin, first + number, 0, 0, 0};
+        gyre_link_message_ message = {};
         gyre_u32 sent = 0, quiet;
-        int result = GYRE_FAILED;
+        int result = GYRE_OUTCOME_NO_REPLY;
+        message.origin = origin;
+        message.index = first + number;
         if (number + 1 < messages)
             head = cell[gyre_stage_<K>::cell];
-        gyre->failed = 0;
-        gyre->origin = origin;
-        gyre->index = message.index;
-        gyre->clears = 0;
-        gyre->flow = origin & GYRE_ORIGIN_TAP ? 0 : &gyre_flow_of_(links, origin)->index;
+        gyre_lean_begin_(links, origin, message.index, gyre);
 #pragma unroll
         for (int i = 0; i < (int)count; i++) {
             ports[i].next = (gyre_u32)next[i];
@@ -148,7 +201,7 @@ GYRE_HELPER void gyre_link_lean_run_(gyre_link_view_ *links, const gyre_link_pla
         }
         if (GYRE_LENGTH_WRONG_(length, K::gyre_its_request_least_, K::gyre_its_request_size_, said))
             gyre_fail_(gyre, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
-        else
+        else if (!gyre_lean_is_over_(links, &lean, origin))
             result = K::gyre_its_handle_(gyre_payload_(in),
                                          gyre_payload_((gyre_slot *)(cell + gyre_stage_<K>::request_chunks)),
                                          state, 0, buffers, gyre);
@@ -158,10 +211,10 @@ GYRE_HELPER void gyre_link_lean_run_(gyre_link_view_ *links, const gyre_link_pla
             sent += use[i] == GYRE_PORT_LINKED ? ports[i].emitted : 0;
             quiet = quiet && (use[i] != GYRE_PORT_UNWIRED || !ports[i].emitted);
         }
-        if (quiet && !(origin & GYRE_ORIGIN_SOLE)) {
+        if (quiet && !(origin & GYRE_ORIGIN_SOLE) && sent <= GYRE_LEAN_MOST) {
             gyre_lean_count_<K>(links, &lean, cell, origin, number, sent);
             message.next = GYRE_ORIGIN_NEXT(origin);
-        } else if (quiet && sent == 1) {
+        } else if (quiet && origin & GYRE_ORIGIN_SOLE && sent == 1) {
             message.next = GYRE_ORIGIN_NEXT(origin) | GYRE_ORIGIN_SOLE;
         } else {
             failed += gyre_lean_settle_<K>(links, &lean, cell, &message, ports, result, gyre);
