@@ -131,7 +131,7 @@ static void wire_channel(struct wiring *wiring, uint32_t channel, uint32_t colum
 void run_filter_bank(struct run *run)
 {
     enum { KERNELS_A_CHANNEL = 5 };
-    const uint32_t columns = (uint32_t)(run->size * 8 / 17); /* 16,384 of 34,816, as Savina has them */
+    const uint32_t columns = (uint32_t)(run->size * 8 / 17) & ~3u; /* 16,384 of 34,816, as Savina has them */
     const uint32_t most = run_kernels(run, FILTER_CHANNELS * KERNELS_A_CHANNEL) / KERNELS_A_CHANNEL;
     const uint32_t channels = most ? most : 1;
     struct wiring *wiring = &run->wiring;

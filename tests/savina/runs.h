@@ -16,6 +16,7 @@ struct run {
     char result[64];
     bool right;
     double seconds;
+    double wired;      /* the seconds before: to compile, to launch and to join the kernels */
     uint64_t messages; /* that links carried */
     struct wiring wiring;
 };

@@ -47,6 +47,7 @@ void wiring_begin(struct wiring *wiring, const char *backend, const char *settin
     const gyre_open_desc open = {.size = sizeof open, .backend = backend, .settings = settings};
     memset(wiring, 0, sizeof *wiring);
     wiring->backend = backend;
+    wiring->began_ns = gyre_now_ns();
     must(gyre_open(&open, &wiring->runtime));
 }
 

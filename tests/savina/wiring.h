@@ -4,6 +4,7 @@
 #define SAVINA_WIRING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <gyre/keyed.h>
 #include <gyre/pipeline.h>
@@ -16,6 +17,7 @@ struct wiring {
     gyre_runtime *runtime;
     const char *backend; /* NULL: as configured */
     gyre_pipeline *pipeline;
+    uint64_t began_ns; /* since then kernels were compiled and launched */
     char names[WIRING_STAGES_MAX][WIRING_NAME_MAX];
     const char *answers[WIRING_STAGES_MAX];
     gyre_kernel *kernels[WIRING_STAGES_MAX];

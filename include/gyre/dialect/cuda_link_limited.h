@@ -128,20 +128,30 @@ GYRE_OUTLINE_ gyre_u32 gyre_limited_sole_(const gyre_link_view_ *links, gyre_lin
     return 1;
 }
 
-/* One message of several. Returns whether what it emitted leaves. */
+/*
+ * One message of several. Returns whether what it emitted leaves. `groups`: it is accounted for with others of its flow; what they owe
+ * is paid before the quota is looked at.
+ */
 GYRE_OUTLINE_ gyre_u32 gyre_limited_counted_(const gyre_link_view_ *links, gyre_link_message_ *message,
-                                             gyre_slot *out, gyre_u32 sent)
+                                             gyre_slot *out, gyre_u32 sent, gyre_u32 groups)
 {
     gyre_flow *flow = gyre_flow_of_(links, message->origin);
+    gyre_link_group_ *group = groups ? gyre_group_join_(links, message, out) : 0;
     const gyre_u32 alive = sent + message->again, more = alive > 1 ? alive - 1 : 0;
+    const gyre_u32 change = more + (group ? group->more : 0);
     gyre_u32 is_over = 0;
-    if (more && atomicAdd(&flow->alive, more) + more > gyre_entry_of_(links, message->origin)->quota) {
+    if (more && group)
+        group->more = 0;
+    if (more && atomicAdd(&flow->alive, change) + change > gyre_entry_of_(links, message->origin)->quota) {
         is_over = 1;
         gyre_near_half_store_(&flow->over, 1);
         gyre_write_failure_(out, GYRE_FAILURE_QUOTA, GYRE_OVER_TEXT_);
         atomicSub(&flow->alive, more);
     }
-    message->to = gyre_settle_counted_(links, message->origin, out, alive && !is_over);
+    if (group)
+        gyre_group_settle_(links, group, out, alive && !is_over);
+    else
+        message->to = gyre_settle_counted_(links, message->origin, out, alive && !is_over);
     return !is_over;
 }
 
@@ -167,8 +177,9 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
         message->next = GYRE_ORIGIN_NEXT(message->origin) & ~GYRE_ORIGIN_KEPT_;
         if (begins && (sent || message->again))
             *(volatile gyre_u64 *)index = message->index;
-        leaves = message->origin & GYRE_ORIGIN_SOLE ? gyre_limited_sole_(links, message, out, sent)
-                                                    : gyre_limited_counted_(links, message, out, sent);
+        leaves = message->origin & GYRE_ORIGIN_SOLE
+                     ? gyre_limited_sole_(links, message, out, sent)
+                     : gyre_limited_counted_(links, message, out, sent, gyre_link_groups_<K>(links));
         if (message->to && !begins)
             message->index = gyre_near_load_(index);
         if (message->to && out->info != GYRE_OUTCOME_DROPPED)

@@ -258,6 +258,7 @@ GYRE_HELPER void gyre_link_place_(gyre_link_view_ *links, const gyre_cuda_port *
 {
 #pragma unroll
     for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++) {
+        const gyre_cuda_port_type type = K::gyre_its_ports_::of(i);
         gyre_link_out_ *out = &links->outs[i];
         if (!origin || out->use == GYRE_PORT_UNWIRED)
             continue;
@@ -265,8 +266,8 @@ GYRE_HELPER void gyre_link_place_(gyre_link_view_ *links, const gyre_cuda_port *
         for (gyre_u32 k = 0; k < ports[i].emitted && out->use != GYRE_PORT_NOWHERE; k++) {
             gyre_u8 *message = gyre_link_slot_(out, out->next + k);
             gyre_link_slot *slot = (gyre_link_slot *)message;
-            slot->origin = origin;
-            slot->length = gyre_link_length_(out, message);
+            slot->origin = origin; /* without a read of what was just written, where the length is known */
+            slot->length = type.least == type.size ? type.size : gyre_link_length_(out, message);
         }
         out->next += ports[i].emitted;
     }

@@ -307,6 +307,8 @@ GYRE_HELPER void gyre_settle_sole_(const gyre_link_view_ *links, gyre_link_messa
         gyre_flow_begins_(links, message->origin, out, sent);
 }
 
+#include "gyre/dialect/cuda_link_group.h"
+
 #if !GYRE_LIMITED
 /* Settles a message that was handled, by one thread: notes its outcome in its flow, and whether the flow ends. */
 template <class K>
@@ -325,6 +327,8 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
         message->next = GYRE_ORIGIN_NEXT(message->origin);
         if (message->origin & GYRE_ORIGIN_SOLE)
             gyre_settle_sole_(links, message, out, sent, begins);
+        else if (gyre_link_groups_<K>(links))
+            gyre_group_settle_(links, gyre_group_join_(links, message, out), out, sent);
         else
             message->to = gyre_settle_counted_(links, message->origin, out, sent);
         if (message->to && !begins)
@@ -497,6 +501,7 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(gyre_link_view_ *links, gyre_chunk 
 #include "gyre/dialect/cuda_link_send.h"
 #include "gyre/dialect/cuda_link_lone.h"
 #include "gyre/dialect/cuda_link_drain.h"
+#include "gyre/dialect/cuda_link_lean.h"
 
 /* ---- runs ---- */
 
@@ -573,8 +578,14 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
 #if GYRE_LIMITED
     gyre->spare = places.thrown;
 #endif
+    gyre_u32 quick = 0;
+    if constexpr (gyre_link_leans_<K>()) {
+        quick = gyre_link_may_lean_<K>(links) ? links->run.count : 0;
+        if (threadIdx.x == 0 && quick)
+            gyre_link_lean_run_<K>(links, places, ports, arguments.state, buffers, gyre);
+    }
 #pragma unroll 1
-    for (gyre_u32 number = 0; number < links->run.count; number++) {
+    for (gyre_u32 number = quick; number < links->run.count; number++) {
         gyre_u32 failed = 0;
         gyre_link_aim_<K>(links, places, ports, 0, emits);
         if constexpr (K::gyre_its_kernel_form_ == 2)
@@ -595,6 +606,8 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
         if constexpr (K::gyre_its_kernel_form_ == 2)
             gyre_together_(); /* no lane looks any more at the words that the lanes shared for this message */
     }
+    if (threadIdx.x == 0 && links->run.from == GYRE_RUN_LINK)
+        gyre_group_close_(links);
     gyre_link_publish_placed_(links);
     if (threadIdx.x < 32)
         gyre_link_complete_all_<K>(links, places, threadIdx.x,
@@ -693,6 +706,7 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_cuda_arguments &argu
     extern __shared__ gyre_chunk gyre_dynamic_memory_[];
     __shared__ gyre_block_view view;
     __shared__ gyre_link_view_ links;
+    __shared__ gyre_link_group_ group;
     gyre_context gyre;
     gyre_shape shape = gyre_shape_of_<K>();
     shape.state_bytes = 0; /* the state stays where it lies */
@@ -700,6 +714,10 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_cuda_arguments &argu
     if (K::gyre_its_kernel_form_ == 3)
         gyre.lane_count = 1; /* the other threads only help to move messages */
     gyre_arrive_(arguments, &view, shape, 0);
+    if (threadIdx.x == 0) {
+        links.group = &group;
+        group = {0, 0, links.to, 0, 0, 0};
+    }
     while (gyre_next_order_(arguments, &view) != 0)
         gyre_serve_links_<K>(arguments, &view, &links, gyre_dynamic_memory_, buffers, &gyre);
 }

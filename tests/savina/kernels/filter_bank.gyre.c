@@ -59,20 +59,30 @@ GYRE_ACTOR_TO_WITH(delay, task, gyre_none, pass_ports, total, delay_buffers)
     return GYRE_NO_REPLY;
 }
 
+enum { FILTER_SUMS = 16 };
+
 #define FIR_BUFFERS(IN, INOUT) INOUT(f64, kept) IN(f64, taps)
 GYRE_BUFFERS(fir_buffers, FIR_BUFFERS)
 
-/* As Savina has it, from the first place of the buffer to its last one, by four sums that do not wait for each other. */
+/*
+ * As Savina has it, from the first place of the buffer to its last one, by sums that do not wait for each other. Many reads are under way
+ * together, because on a GPU each one takes long.
+ */
 GYRE_HELPER f64 filter_value(const GYRE_GLOBAL f64 *kept, const GYRE_GLOBAL f64 *taps, u32 columns)
 {
-    f64 a = 0, b = 0, c = 0, d = 0;
-    for (u32 i = 0; i + 3 < columns; i += 4) {
-        a += kept[i] * taps[columns - 1 - i];
-        b += kept[i + 1] * taps[columns - 2 - i];
-        c += kept[i + 2] * taps[columns - 3 - i];
-        d += kept[i + 3] * taps[columns - 4 - i];
+    f64 sums[FILTER_SUMS] = {0};
+    u32 i = 0;
+    for (; i + FILTER_SUMS <= columns; i += FILTER_SUMS) {
+#pragma unroll
+        for (u32 k = 0; k < FILTER_SUMS; k++)
+            sums[k] += kept[i + k] * taps[columns - 1 - i - k];
     }
-    return a + b + (c + d);
+    for (; i < columns; i++)
+        sums[0] += kept[i] * taps[columns - 1 - i];
+    f64 sum = 0;
+    for (u32 k = 0; k < FILTER_SUMS; k++)
+        sum += sums[k];
+    return sum;
 }
 
 /*
