@@ -395,6 +395,12 @@ __attribute__((noinline)) static bool handle_tapped(struct cpu_worker *worker, g
     return did.text != NULL;
 }
 
+/* Relaxed: for who wonders why no reply comes, or which message the handler was at when the process died. */
+static void tell_working(struct cpu_worker *worker, gyre_u64 working)
+{
+    __atomic_store_n(&worker->line->working, working, __ATOMIC_RELAXED);
+}
+
 static bool handle_in_flow(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length)
 {
     struct message message = message_of(worker, origin);
@@ -412,10 +418,14 @@ static bool handle_in_flow(struct cpu_worker *worker, gyre_u64 origin, const voi
         cpu_trace_begin(worker, at(message.entry->region), message.flow->index, worker->context.header,
                         worker->context.header_size, GYRE_ORIGIN_HOPS(origin));
     cpu_turns_note(worker, GYRE_ORIGIN_TABLE(origin), message.flow->index, GYRE_ORIGIN_HOPS(origin));
-    if (is_over(&message))
+    if (is_over(&message)) {
         cpu_ports_take_back(worker);
-    else
+    } else {
+        tell_working(worker, GYRE_WORKING_FLOW(GYRE_ORIGIN_TABLE(origin), ++worker->links.calls,
+                                               message.flow->index));
         call_handler(worker, request, length, true, &did);
+        tell_working(worker, ++worker->links.calls);
+    }
     if (origin & GYRE_ORIGIN_SOLE)
         settle_sole(worker, &message, &did);
     else

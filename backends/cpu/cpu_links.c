@@ -557,7 +557,9 @@ uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue,
         /* pairs with the client's release of the request's sequence */
         if (__atomic_load_n(&in->sequence, __ATOMIC_ACQUIRE) != index + 1 || !cpu_ports_make_room(worker))
             break;
-        if (index < __atomic_load_n(&run->host->drop_before, __ATOMIC_RELAXED))
+        if (__builtin_expect(in->info == GYRE_REQUEST_ANSWERED && in->length == GYRE_LENGTH_ANSWERED, 0))
+            ; /* by a worker process that died since */
+        else if (index < __atomic_load_n(&run->host->drop_before, __ATOMIC_RELAXED))
             drop((gyre_slot *)(void *)(run->replies + (gyre_u64)place * run->reply_stride), index);
         else if (device_admission_take(queue->entry))
             handle_request(worker, queue, run, index);

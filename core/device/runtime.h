@@ -28,6 +28,12 @@ struct gyre_runtime_guest {
     struct gyre_runtime_guest *next;
     void (*end)(
         struct gyre_runtime_guest *guest); /* called when the runtime is closed with the guest in its list */
+    /*
+     * of a pipeline: keeps it from being freed, under runtime->lock; then gives its kernels, which run in another worker process, their
+     * links anew, and lets go of it. LOST when that worker died, too
+     */
+    void (*hold)(struct gyre_runtime_guest *guest);
+    gyre_status (*revive)(struct gyre_runtime_guest *guest, bool by_keeper);
 };
 
 enum { GYRE_SECTIONS_TOLD = 128 };

@@ -353,6 +353,13 @@ static bool is_filled_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
 }
 
+uint64_t gyre_dispatch_control_address(const struct gyre_dispatch *dispatch, const gyre_resident *resident,
+                                       const void *here)
+{
+    return gyre_dispatch_isolated(dispatch) ? gyre_proxy_control_address(resident)
+                                            : (uint64_t)(uintptr_t)here;
+}
+
 gyre_status gyre_dispatch_compile(struct gyre_dispatch *dispatch, const gyre_compile_desc *desc)
 {
     gyre_error_clear();

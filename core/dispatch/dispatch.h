@@ -65,6 +65,9 @@ void gyre_dispatch_reason(struct gyre_dispatch *dispatch, char *text, size_t siz
 bool gyre_dispatch_is_current(struct gyre_dispatch *dispatch, const gyre_resident *resident);
 /** Whether a second worker process is ready to take over. */
 bool gyre_dispatch_stands_by(const struct gyre_dispatch *dispatch);
+/** Where the control region of a launched kernel, which lies at `here`, lies in the process of its device. */
+uint64_t gyre_dispatch_control_address(const struct gyre_dispatch *dispatch, const gyre_resident *resident,
+                                       const void *here);
 /** The address at which an isolated device sees a queue now. */
 uint64_t gyre_dispatch_queue_address(const struct gyre_dispatch *dispatch, const gyre_queue_memory *memory);
 

@@ -54,6 +54,8 @@ uint64_t gyre_proxy_incarnation(gyre_device *device);
 gyre_status gyre_proxy_transfer_in(gyre_device *device, const gyre_transfer_desc *desc, uint64_t incarnation);
 /** Whether the backend copies within its device. */
 bool gyre_proxy_can_copy(const gyre_device *device);
+/** Where the control region of a launched kernel lies in the worker that it was launched in. */
+uint64_t gyre_proxy_control_address(const gyre_resident *resident);
 /** The address at which the present worker's device sees a queue. */
 uint64_t gyre_proxy_queue_address(const gyre_queue_memory *memory);
 

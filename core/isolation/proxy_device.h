@@ -94,6 +94,7 @@ struct gyre_resident {
     gyre_device *device;
     struct gyre_resident *next;
     uint64_t id, incarnation;
+    uint64_t control_address; /* where the control region lies in the worker */
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
 };

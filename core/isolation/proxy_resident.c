@@ -20,6 +20,7 @@
 #define WAIT_GRACE_NS UINT64_C(1000000000)
 
 struct launch {
+    gyre_resident *resident;
     const struct gyre_module *module;
     const gyre_resident_desc *desc;
     uint64_t id;
@@ -45,6 +46,13 @@ static void put_launch(struct gyre_parcel *parcel, void *argument)
         gyre_parcel_put_u64(parcel, desc->bindings[i].offset);
         gyre_parcel_put_u64(parcel, desc->bindings[i].element_count);
     }
+}
+
+static gyre_status get_launch(struct gyre_parcel *parcel, void *argument)
+{
+    const struct launch *launch = argument;
+    launch->resident->control_address = gyre_parcel_get_u64(parcel);
+    return GYRE_OK;
 }
 
 static void list_resident(gyre_resident *resident)
@@ -82,9 +90,11 @@ gyre_status proxy_launch(gyre_module *module, const gyre_resident_desc *desc, gy
     gyre_status status = proxy_enter(device, 0);
     if (status == GYRE_OK) {
         list_resident(resident); /* now: its first lines may come before the answer */
-        struct launch launch = {.module = module, .desc = desc, .id = resident->id};
-        const struct proxy_call call = {
-            .operation = GYRE_PARCEL_LAUNCH, .put = put_launch, .incarnation = resident->incarnation};
+        struct launch launch = {.resident = resident, .module = module, .desc = desc, .id = resident->id};
+        const struct proxy_call call = {.operation = GYRE_PARCEL_LAUNCH,
+                                        .put = put_launch,
+                                        .get = get_launch,
+                                        .incarnation = resident->incarnation};
         status = proxy_call_once(device, &call, &launch);
         if (status != GYRE_OK)
             unlist_resident(resident);
@@ -121,6 +131,11 @@ bool gyre_proxy_is_current(const gyre_resident *resident)
     bool current = device->state == PROXY_UP && device->incarnation == resident->incarnation;
     pthread_mutex_unlock(&device->lock);
     return current;
+}
+
+uint64_t gyre_proxy_control_address(const gyre_resident *resident)
+{
+    return resident->control_address;
 }
 
 gyre_status proxy_wait(gyre_resident *resident, uint64_t deadline_ns)

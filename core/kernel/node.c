@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
+#include "core/kernel/queue_table.h"
 #include "core/queue/label.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
@@ -23,7 +24,29 @@ struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel)
                                     .movers = in_host ? 1 : kernel->blocks,
                                     .in_host = in_host,
                                     .is_shared = links & GYRE_LINKING_SHARED,
+                                    .in_worker = gyre_dispatch_isolated(kernel->dispatch),
+                                    .control_here = kernel->control,
                                     .control = (uint64_t)(uintptr_t)kernel->control};
+}
+
+/* Under the lock: whether the kernel runs in the worker process that `facts` are of. */
+static bool is_there(const gyre_kernel *kernel, const struct gyre_node_facts *facts)
+{
+    return !facts->in_worker || facts->generation == kernel->generation;
+}
+
+bool gyre_node_find(gyre_kernel *kernel, struct gyre_node_facts *facts)
+{
+    if (!facts->in_worker)
+        return false;
+    pthread_mutex_lock(&kernel->lock);
+    const bool moved = !is_there(kernel, facts) || !facts->control;
+    const bool runs = kernel->resident && !kernel->turn.starting;
+    facts->generation = kernel->generation;
+    facts->control =
+        runs ? gyre_dispatch_control_address(kernel->dispatch, kernel->resident, kernel->control) : 0;
+    pthread_mutex_unlock(&kernel->lock);
+    return moved;
 }
 
 gyre_status gyre_node_check_free(const gyre_kernel *kernel, const char *call)
@@ -60,11 +83,12 @@ static gyre_status check_able(const gyre_kernel *kernel)
             "kernel '%s' was compiled without links, because it has no ports and nothing said that it is a stage: launch "
             "it with gyre_launch_desc.stage = 1, or name it in a section [link.NAME], [topic.NAME] or [pool.NAME]",
             kernel->name);
-    if (gyre_dispatch_isolated(kernel->dispatch))
+    if (gyre_dispatch_isolated(kernel->dispatch) &&
+        !(gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_WORKER))
         return gyre_error_set(GYRE_UNIMPLEMENTED,
-                              "kernel '%s' runs in a worker process, and kernels there are not linked: leave "
-                              "backend.%s.isolation out",
-                              kernel->name, backend);
+                              "kernel '%s' runs in a worker process of backend '%s', whose kernels are not linked there: leave "
+                              "backend.%s.isolation out, or run the kernels of the pipeline on backend 'cpu'",
+                              kernel->name, backend, backend);
     if (kernel->checkpoints)
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
@@ -167,14 +191,63 @@ static uint64_t repeat_order(gyre_kernel *kernel)
     return gyre_control_last(kernel);
 }
 
-uint64_t gyre_node_wire(gyre_kernel *kernel, uint64_t table)
+/* Under the lock. Pairs with the workers' acquire. */
+static void name_table(const gyre_kernel *kernel, uint64_t table)
 {
+    __atomic_store_n(&kernel->control->command.links, table, __ATOMIC_RELEASE);
+}
+
+uint64_t gyre_node_wire(gyre_kernel *kernel, const struct gyre_node_facts *facts, uint64_t table)
+{
+    uint64_t command = 0;
     pthread_mutex_lock(&kernel->lock);
-    __atomic_store_n(&kernel->control->command.links, table,
-                     __ATOMIC_RELEASE); /* pairs with the workers' acquire */
-    const uint64_t command = repeat_order(kernel);
+    if (table == 0 || (is_there(kernel, facts) && facts->control)) {
+        name_table(kernel, table);
+        command = repeat_order(kernel);
+    }
     pthread_mutex_unlock(&kernel->lock);
     return command;
+}
+
+/* A block that sees a queue sees the table, which is stored before the queue's address. */
+bool gyre_node_wire_again(gyre_kernel *kernel, const struct gyre_node_facts *facts, uint64_t table)
+{
+    pthread_mutex_lock(&kernel->lock);
+    const bool there = is_there(kernel, facts) && facts->control && kernel->resident && !kernel->turn.starting;
+    if (there) {
+        name_table(kernel, table);
+        kernel->node.unwired = false;
+        for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+            if (gyre_view_of(queue)->of_pipeline && gyre_view_of(queue)->gate)
+                gyre_kernel_show_queue(kernel, queue);
+        repeat_order(kernel);
+    }
+    pthread_mutex_unlock(&kernel->lock);
+    return there;
+}
+
+bool gyre_node_awaits_wires(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    const bool waits = kernel->node.unwired && kernel->resident && !kernel->turn.starting;
+    pthread_mutex_unlock(&kernel->lock);
+    return waits;
+}
+
+gyre_status gyre_node_revive_pipeline(gyre_kernel *kernel, bool by_keeper)
+{
+    gyre_runtime *runtime = kernel->runtime;
+    struct gyre_runtime_guest *guest;
+    pthread_mutex_lock(&kernel->lock);
+    const struct gyre_runtime_guest *const pipeline = kernel->node.pipeline;
+    pthread_mutex_unlock(&kernel->lock);
+    pthread_mutex_lock(&runtime->lock);
+    for (guest = runtime->guests; guest && guest != pipeline; guest = guest->next)
+        ;
+    if (guest)
+        guest->hold(guest);
+    pthread_mutex_unlock(&runtime->lock);
+    return guest ? guest->revive(guest, by_keeper) : GYRE_OK;
 }
 
 uint64_t gyre_node_tell(gyre_kernel *kernel)
@@ -219,6 +292,11 @@ void gyre_node_show_entry(gyre_queue *queue)
     pthread_mutex_unlock(&kernel->lock);
 }
 
+void gyre_node_number_entry(gyre_queue *queue, uint32_t number)
+{
+    gyre_view_for(queue)->entry_number = number;
+}
+
 static bool knows_shared(const gyre_kernel *kernel)
 {
     return gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_SHARED;
@@ -227,10 +305,12 @@ static bool knows_shared(const gyre_kernel *kernel)
 void gyre_node_describe_entry(const gyre_queue *queue, gyre_link_entry *entry)
 {
     const struct gyre_queue_view *view = gyre_view_of(queue);
-    entry->region =
-        knows_shared(view->kernel) ? (uint64_t)(uintptr_t)gyre_ring_of(queue)->shared : view->device_address;
+    struct gyre_dispatch *const device = view->kernel->dispatch;
+    entry->region = gyre_dispatch_isolated(device) ? gyre_dispatch_queue_address(device, view->device_memory)
+                    : knows_shared(view->kernel)   ? (uint64_t)(uintptr_t)gyre_ring_of(queue)->shared
+                                                   : view->device_address;
     entry->queue = view->table_entry;
-    entry->serial = view->kernel->control->queues[view->table_entry].serial;
+    entry->serial = view->table_serial;
     entry->slots = gyre_ring_of(queue)->slots;
 }
 

@@ -21,9 +21,15 @@ struct gyre_node_facts {
     bool in_host; /* links of this kernel lie in memory of this process */
     bool
         is_shared; /* and so do those to kernels of other devices of which that is said (GYRE_LINKING_SHARED) */
-    uint64_t control; /* address of the control region, as the device sees it */
+    bool in_worker; /* the device is in a worker process, which sees links of this kernel in regions of this process */
+    gyre_control_region *control_here; /* the control region, in this process */
+    /* of a kernel in a worker process: as of its worker number `generation`, see gyre_node_find */
+    uint64_t control; /* address of the control region, as the device sees it; 0: it has none yet */
+    uint64_t generation;
 };
 struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel);
+/** Finds out where the kernel's present worker sees the control region. Returns whether it had moved. Without a worker: 0. */
+bool gyre_node_find(gyre_kernel *kernel, struct gyre_node_facts *facts);
 
 /**
  * Makes the kernel a stage of a pipeline, which is a guest of the runtime; a release of the kernel ends it first. INVALID when the
@@ -36,8 +42,21 @@ void gyre_node_made(gyre_kernel *kernel);
 /** The kernel is no stage any more. No block uses a table of links. */
 void gyre_node_leave(gyre_kernel *kernel);
 
-/** Names the table of links that the kernel's blocks use from now on (0: none). Returns the command to obey, before they do. */
-uint64_t gyre_node_wire(gyre_kernel *kernel, uint64_t table);
+/**
+ * Names the table of links that the kernel's blocks use from now on (0: none). Returns the command to obey, before they do. 0, and
+ * nothing is named: the addresses in the table are those of another worker process than the present one.
+ */
+uint64_t gyre_node_wire(gyre_kernel *kernel, const struct gyre_node_facts *facts, uint64_t table);
+/**
+ * As gyre_node_wire, for a kernel whose worker process is another one since its blocks had a table: now they get to see the queues
+ * that enter the pipeline, too. False: that worker died as well, or the kernel is lost.
+ */
+bool gyre_node_wire_again(gyre_kernel *kernel, const struct gyre_node_facts *facts, uint64_t table);
+/** Whether the kernel's blocks wait for gyre_node_wire_again. Not while the kernel waits for a worker. */
+bool gyre_node_awaits_wires(gyre_kernel *kernel);
+/** Visits the pipeline that the kernel is a stage of, unless it is not listed, and has it wire its stages anew. `by_keeper`: in the
+ * thread of the worker's keeper, which others wait for. */
+gyre_status gyre_node_revive_pipeline(gyre_kernel *kernel, bool by_keeper);
 /** Gives the blocks a command that changes nothing: they read the table of queues. Returns the command, before they obey. */
 uint64_t gyre_node_tell(gyre_kernel *kernel);
 /** Waits until every block obeyed. TIMEOUT when a handler does not return within stop_timeout_ms. */
@@ -55,6 +74,8 @@ gyre_status gyre_node_open_entry(gyre_kernel *kernel, const struct gyre_kernel_f
                                  struct gyre_queue_options *lent, gyre_queue **out);
 /** All blocks know the entry: clients may find its queue. */
 void gyre_node_show_entry(gyre_queue *queue);
+/** Tells who looks into blocks by which number their pipeline knows the entry. */
+void gyre_node_number_entry(gyre_queue *queue, uint32_t number);
 /** Tells blocks where the requests of the queue lie, and their completions go. */
 void gyre_node_describe_entry(const gyre_queue *queue, gyre_link_entry *entry);
 /** Hides the queue from the blocks, which obey at the next gyre_node_wire. */

@@ -18,8 +18,11 @@
 #include "core/ring/express.h"
 #include "core/stages/log.h"
 
+/* 0: no device may see the queue yet. */
 static uint64_t address_of(const gyre_kernel *kernel, const gyre_queue *queue)
 {
+    if (gyre_view_of(queue)->of_pipeline && kernel->node.unwired)
+        return 0;
     return gyre_dispatch_isolated(kernel->dispatch)
                ? gyre_dispatch_queue_address(kernel->dispatch, gyre_view_of(queue)->device_memory)
                : gyre_view_of(queue)->device_address;
@@ -41,7 +44,10 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, 
         slot->slots = gyre_ring_of(queue)->slots;
     if (memcmp(&slot->bridge, gyre_bytes_layout(gyre_ring_of(queue)), sizeof slot->bridge) != 0)
         slot->bridge = *gyre_bytes_layout(gyre_ring_of(queue));
-    __atomic_store_n(&slot->serial, ++kernel->queues.serial, __ATOMIC_RELAXED);
+    /* tables of links know a queue by its serial: it stays the same when another device gets to see the queue */
+    if (!gyre_view_of(queue)->of_pipeline || !gyre_view_of(queue)->table_serial)
+        gyre_view_for(queue)->table_serial = ++kernel->queues.serial;
+    __atomic_store_n(&slot->serial, gyre_view_of(queue)->table_serial, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->address, address, __ATOMIC_RELEASE); /* pairs with the workers' acquire */
     if (kernel->queues.entries <= gyre_view_of(queue)->table_entry)
         kernel->queues.entries = gyre_view_of(queue)->table_entry + 1;

@@ -143,6 +143,7 @@ gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gy
     if (status != GYRE_OK)
         return status;
     count_in(pipeline, entry);
+    gyre_node_number_entry(entry->queue, (uint32_t)(entry - pipeline->entries));
     status = gyre_link_memory_flows(pipeline, entry);
     if (status == GYRE_OK)
         status = gyre_link_memory_distribute(pipeline);

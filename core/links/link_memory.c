@@ -23,6 +23,8 @@
 /* Where the pipeline's memory of links is. */
 static gyre_status make_store(const gyre_pipeline *pipeline, uint64_t bytes, struct gyre_link_store *out)
 {
+    if (pipeline->nodes[0].facts.in_worker)
+        return gyre_link_store_make_shown(pipeline->device, bytes, out);
     return gyre_link_store_make(pipeline->device, pipeline->is_mixed || pipeline->nodes[0].facts.in_host,
                                 bytes, out);
 }
@@ -249,15 +251,17 @@ static bool has_asks(const gyre_pipeline *pipeline)
     return false;
 }
 
-gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
+/* Where the memory of an entry's flows begins, behind their counters. */
+static uint64_t flows_size(const gyre_link_entry *described)
 {
-    gyre_link_entry described;
-    gyre_node_describe_entry(entry->queue, &described);
-    const bool copies = described.slots.foreign & GYRE_FOREIGN_RING && described.slots.headers_offset;
-    const uint64_t place = sizeof(gyre_flow) + (copies ? described.slots.header_size : 0);
-    const uint64_t memory = gyre_whole_lines(sizeof(gyre_flow_head) + described.slots.capacity * place);
-    gyre_status status =
-        make_store(pipeline, memory + described.slots.capacity * pipeline->memory_size, &entry->flows);
+    const bool copies = described->slots.foreign & GYRE_FOREIGN_RING && described->slots.headers_offset;
+    const uint64_t place = sizeof(gyre_flow) + (copies ? described->slots.header_size : 0);
+    return gyre_whole_lines(sizeof(gyre_flow_head) + described->slots.capacity * place);
+}
+
+static gyre_status write_head(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
+                              uint64_t memory)
+{
     const gyre_flow_head head = {.admission =
                                      pipeline->window ? pipeline->wires_address + pipeline->admission : 0,
                                  .quota = pipeline->quota,
@@ -265,9 +269,17 @@ gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline
                                  .memory = entry->flows.address + memory,
                                  .asks = has_asks(pipeline),
                                  .serial = pipeline->serial};
-    if (status == GYRE_OK)
-        status = gyre_link_store_write(pipeline->device, &entry->flows, 0, &head, sizeof head);
-    return status;
+    return gyre_link_store_write(pipeline->device, &entry->flows, 0, &head, sizeof head);
+}
+
+gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
+{
+    gyre_link_entry described;
+    gyre_node_describe_entry(entry->queue, &described);
+    const uint64_t memory = flows_size(&described);
+    const gyre_status status =
+        make_store(pipeline, memory + described.slots.capacity * pipeline->memory_size, &entry->flows);
+    return status == GYRE_OK ? write_head(pipeline, entry, memory) : status;
 }
 
 enum { FLOWS_AT_ONCE = 64 };
@@ -493,7 +505,8 @@ static void name_tables(const gyre_pipeline *pipeline, struct gyre_node_table *c
 {
     for (int i = 0; i < pipeline->node_count; i++)
         commands[i] = pipeline->nodes[i].joined
-                          ? gyre_node_wire(pipeline->nodes[i].kernel, tables ? tables[i]->store.address : 0)
+                          ? gyre_node_wire(pipeline->nodes[i].kernel, &pipeline->nodes[i].facts,
+                                           tables ? tables[i]->store.address : 0)
                           : 0;
 }
 
@@ -519,19 +532,24 @@ static void replace_table(gyre_pipeline *pipeline, int node, struct gyre_node_ta
     pipeline->replaced = old;
 }
 
-gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline)
+static gyre_status make_tables(const gyre_pipeline *pipeline, struct gyre_node_table *tables[GYRE_NODES_MAX])
 {
-    struct gyre_node_table *tables[GYRE_NODES_MAX] = {NULL};
-    uint64_t commands[GYRE_NODES_MAX];
     gyre_status status = GYRE_OK;
     for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
         if (!pipeline->nodes[i].part)
             status = make_table(pipeline, i, &tables[i]);
-    if (status != GYRE_OK) {
-        for (int i = 0; i < pipeline->node_count; i++)
-            free_table(pipeline, tables[i]);
+    for (int i = 0; i < pipeline->node_count && status != GYRE_OK; i++)
+        free_table(pipeline, tables[i]);
+    return status;
+}
+
+gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline)
+{
+    struct gyre_node_table *tables[GYRE_NODES_MAX] = {NULL};
+    uint64_t commands[GYRE_NODES_MAX];
+    gyre_status status = make_tables(pipeline, tables);
+    if (status != GYRE_OK)
         return status;
-    }
     pipeline->turn++;
     name_tables(pipeline, tables, commands);
     for (int i = 0; i < pipeline->node_count; i++)
@@ -541,6 +559,64 @@ gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline)
     gyre_link_memory_let_go(pipeline, pipeline->turn);
     gyre_error_let_go();
     return status;
+}
+
+/* ---- another worker process ---- */
+
+/* Clears the memory, and writes what it has at first, with the addresses of the present worker. */
+static gyre_status write_anew(gyre_pipeline *pipeline)
+{
+    gyre_status status = GYRE_OK;
+    gyre_link_store_renew(pipeline->device, &pipeline->wires);
+    pipeline->wires_address = pipeline->wires.address;
+    for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++) {
+        gyre_link_store_renew(pipeline->device, &pipeline->links[i].own);
+        if (!pipeline->links[i].dropped)
+            status = write_rings(pipeline, &pipeline->links[i]);
+    }
+    if (status == GYRE_OK)
+        status = write_admission(pipeline);
+    for (int i = 0; i < pipeline->entry_count && status == GYRE_OK; i++) {
+        gyre_link_entry described;
+        struct gyre_pipeline_entry *entry = &pipeline->entries[i];
+        if (!entry->queue || !entry->flows.address)
+            continue;
+        gyre_node_describe_entry(entry->queue, &described);
+        gyre_link_store_renew(pipeline->device, &entry->flows);
+        status = write_head(pipeline, entry, flows_size(&described));
+    }
+    gyre_subscribers_renew(pipeline);
+    return status;
+}
+
+/* Shows all nodes their new tables. LOST when the worker that these are for has died. */
+static gyre_status show_tables(gyre_pipeline *pipeline, struct gyre_node_table *const *tables)
+{
+    bool there = true;
+    pipeline->turn++;
+    for (int i = 0; i < pipeline->node_count; i++) {
+        struct gyre_node *node = &pipeline->nodes[i];
+        const bool named =
+            node->joined && gyre_node_wire_again(node->kernel, &node->facts, tables[i]->store.address);
+        there &= named || !node->joined;
+        replace_table(pipeline, i, tables[i], 0);
+    }
+    return there ? GYRE_OK : gyre_error_set(GYRE_LOST, "the worker process of pipeline '%s' died", pipeline->name);
+}
+
+gyre_status gyre_link_memory_renew(gyre_pipeline *pipeline)
+{
+    struct gyre_node_table *tables[GYRE_NODES_MAX] = {NULL};
+    for (int i = 0; i < pipeline->node_count; i++) {
+        gyre_node_find(pipeline->nodes[i].kernel, &pipeline->nodes[i].facts);
+        if (!pipeline->nodes[i].facts.control)
+            return gyre_error_set(GYRE_LOST, "kernel '%s' of pipeline '%s' does not run",
+                                  pipeline->nodes[i].facts.name, pipeline->name);
+    }
+    gyre_status status = write_anew(pipeline);
+    if (status == GYRE_OK)
+        status = make_tables(pipeline, tables);
+    return status == GYRE_OK ? show_tables(pipeline, tables) : status;
 }
 
 bool gyre_link_memory_let_go(gyre_pipeline *pipeline, uint64_t turn)

@@ -41,10 +41,49 @@ gyre_status gyre_link_store_make(struct gyre_dispatch *device, bool in_host, uin
     return status;
 }
 
+gyre_status gyre_link_store_make_shown(struct gyre_dispatch *device, uint64_t bytes,
+                                       struct gyre_link_store *out)
+{
+    *out = (struct gyre_link_store){.memory = NULL};
+    gyre_status status = gyre_region_create("the links of a pipeline", bytes, &out->region);
+    if (status != GYRE_OK)
+        return status;
+    out->host = out->region.address;
+    const gyre_queue_memory_desc desc = {.size = sizeof desc,
+                                         .address = out->region.address,
+                                         .region_size = out->region.size,
+                                         .descriptor = out->region.descriptor};
+    status = gyre_dispatch_queue_alloc(device, &desc, &out->shown, &out->address);
+    if (status != GYRE_OK) {
+        gyre_region_destroy(&out->region);
+        *out = (struct gyre_link_store){.memory = NULL};
+    }
+    return status;
+}
+
+void gyre_link_store_renew(const struct gyre_dispatch *device, struct gyre_link_store *store)
+{
+    if (!store->shown)
+        return;
+    memset(store->host, 0, store->region.size);
+    store->address = gyre_dispatch_queue_address(device, store->shown);
+}
+
+void gyre_link_store_hide(struct gyre_dispatch *device, struct gyre_link_store *store)
+{
+    if (store->shown)
+        gyre_dispatch_queue_release(device, store->shown);
+    store->shown = NULL;
+}
+
 void gyre_link_store_release(struct gyre_dispatch *device, struct gyre_link_store *store)
 {
     gyre_dispatch_memory_release(device, store->memory);
-    free(store->host);
+    gyre_link_store_hide(device, store);
+    if (store->region.address)
+        gyre_region_destroy(&store->region);
+    else
+        free(store->host);
     *store = (struct gyre_link_store){.memory = NULL};
 }
 

@@ -7,18 +7,28 @@
 #define GYRE_CORE_LINKS_LINK_STORE_H
 
 #include "core/dispatch/dispatch.h"
+#include "core/ring/region.h"
 
 /** A piece of it. All zeros: there is none. */
 struct gyre_link_store {
     gyre_memory *memory; /* of the device; NULL: it is the process's */
     uint64_t *host;
-    uint64_t address; /* as those see it who move messages */
+    uint64_t address;          /* as those see it who move messages */
+    gyre_queue_memory *shown;  /* `host` is a region that a worker process sees as well; NULL: it is not */
+    struct gyre_region region; /* that one */
 };
 
 /** Makes zeroed memory, which begins at a line. EXHAUSTED. */
 gyre_status gyre_link_store_make(struct gyre_dispatch *device, bool in_host, uint64_t bytes,
                                  struct gyre_link_store *out);
-/** Frees the memory, if there is any. */
+/** Makes zeroed memory of this process that a device in a worker process sees as well. EXHAUSTED, LOST. */
+gyre_status gyre_link_store_make_shown(struct gyre_dispatch *device, uint64_t bytes,
+                                       struct gyre_link_store *out);
+/** Of such memory: clears it, and finds out where the present worker sees it. Does nothing where there is none. */
+void gyre_link_store_renew(const struct gyre_dispatch *device, struct gyre_link_store *store);
+/** Of such memory: the device does not see it any more. */
+void gyre_link_store_hide(struct gyre_dispatch *device, struct gyre_link_store *store);
+/** Frees the memory, if there is any. `device`: not in use for memory that was hidden. */
 void gyre_link_store_release(struct gyre_dispatch *device, struct gyre_link_store *store);
 gyre_status gyre_link_store_write(struct gyre_dispatch *device, const struct gyre_link_store *store,
                                   uint64_t offset, const void *bytes, uint64_t count);

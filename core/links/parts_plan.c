@@ -188,6 +188,7 @@ static void disguise(struct gyre_node *node)
     node->facts.movers = node->part->station_count;
     node->facts.in_host = true;
     node->facts.control = (uint64_t)(uintptr_t)node->part->control;
+    node->facts.control_here = node->part->control;
 }
 
 gyre_status gyre_parts_plan(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)

@@ -34,6 +34,20 @@ static void end_pipeline(struct gyre_runtime_guest *guest)
     gyre_pipeline_dispose((gyre_pipeline *)(void *)guest);
 }
 
+/* As gyre_pipeline_visit: gyre_pipeline_leave follows, at the end of revive_pipeline. */
+static void hold_pipeline(struct gyre_runtime_guest *guest)
+{
+    __atomic_fetch_add(&((gyre_pipeline *)(void *)guest)->visitors, 1, __ATOMIC_RELAXED);
+}
+
+static gyre_status revive_pipeline(struct gyre_runtime_guest *guest, bool by_keeper)
+{
+    gyre_pipeline *pipeline = (gyre_pipeline *)(void *)guest;
+    const gyre_status status = gyre_pipeline_renew(pipeline, by_keeper);
+    gyre_pipeline_leave(pipeline);
+    return status;
+}
+
 /* Takes the records of a pipeline that is not listed any more out of the observation file (observed.c). */
 static void unobserve(gyre_pipeline *pipeline)
 {
@@ -104,6 +118,8 @@ gyre_status gyre_pipeline_make(gyre_runtime *runtime, const struct gyre_wiring_c
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a pipeline");
     pipeline->runtime = runtime;
     pipeline->guest.end = end_pipeline;
+    pipeline->guest.hold = hold_pipeline;
+    pipeline->guest.revive = revive_pipeline;
     snprintf(pipeline->name, sizeof pipeline->name, "%s", wiring->desc.name);
     pthread_mutex_init(&pipeline->lock, NULL);
     pthread_cond_init(&pipeline->left, NULL);
@@ -114,6 +130,7 @@ gyre_status gyre_pipeline_make(gyre_runtime *runtime, const struct gyre_wiring_c
     if (status == GYRE_OK)
         status = list_pipeline(pipeline);
     if (status == GYRE_OK) {
+        gyre_pipeline_catch_up(pipeline);
         *out = pipeline;
     } else {
         gyre_pipeline_dispose(pipeline); /* blocks that have not obeyed yet may still take the tables */

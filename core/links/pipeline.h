@@ -147,6 +147,16 @@ struct gyre_pipeline {
     pthread_cond_t left; /* a visitor left */
 };
 
+/* ---- renew.c ---- */
+
+/**
+ * Wires the stages anew when their worker process is another one. Waits for no handler. LOST when a stage does not run: it is lost, or
+ * that worker died, too.
+ */
+gyre_status gyre_pipeline_renew(gyre_pipeline *pipeline, bool by_keeper);
+/** Does the same for a pipeline that was just listed, whose stages may have had another worker before that. */
+void gyre_pipeline_catch_up(gyre_pipeline *pipeline);
+
 /* ---- entries.c ---- */
 
 /** How a queue to an entry is made. */
@@ -192,6 +202,11 @@ gyre_status gyre_link_memory_settled(const gyre_pipeline *pipeline, const struct
  * not return within stop_timeout_ms: then the new tables count all the same, and gyre_link_memory_let_go frees the old ones later.
  */
 gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline);
+/**
+ * Of a pipeline in a worker process, when all its kernels run in another one: empties all links, begins all flows anew, and shows the
+ * kernels the links and the queues of entries. Under the lock. LOST when a kernel does not run (again); EXHAUSTED.
+ */
+gyre_status gyre_link_memory_renew(gyre_pipeline *pipeline);
 /**
  * Frees the replaced tables that no block uses any more. Returns whether none is left of those that the change number `turn`
  * (pipeline->turn) or an earlier one replaced. Under the lock.

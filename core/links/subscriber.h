@@ -28,6 +28,7 @@ struct gyre_subscriber_source {
 /** A ring, as its reader sees it. */
 struct gyre_subscriber_ring {
     gyre_link_ring *ring;
+    const unsigned char *slots; /* as this process sees them */
     gyre_control_region *sender;
     uint64_t next; /* the message to read next */
 };
@@ -37,7 +38,8 @@ struct gyre_subscriber {
     char topic[GYRE_PIPELINE_NAME_MAX];
     uint64_t capacity;
     uint32_t stride;
-    struct gyre_link_store store; /* of this process: `control`, the gate, the rings, their slots */
+    /* of this process, and shown to a worker process whose kernels send: `control`, the gate, the rings, their slots */
+    struct gyre_link_store store;
     gyre_control_region *control; /* its first lines: there are no queues */
     gyre_link_gate *gate;
     struct gyre_subscriber_source *sources;
@@ -72,6 +74,8 @@ uint32_t gyre_subscribers_write(const gyre_pipeline *pipeline, int node, uint32_
 
 /** Logs what one that ends has missed. Also under subscriber->lock, or when nobody receives any more. */
 void gyre_subscriber_tell_end(const gyre_pipeline *pipeline, const struct gyre_subscriber *subscriber);
+/** The senders are in another worker process: the rings keep what was not received, and the senders go on behind it. */
+void gyre_subscribers_renew(gyre_pipeline *pipeline);
 /** The pipeline ended, and no table names the rings any more: gives the subscribers to their owners. */
 void gyre_subscribers_part(gyre_pipeline *pipeline);
 /** The pipeline ended, and a handler does not return: the memory stays. The owners are told. */
@@ -82,6 +86,14 @@ void gyre_subscribers_abandon(gyre_pipeline *pipeline);
 /** Makes a subscriber of the topic, in no list. NOT_FOUND, INCOMPATIBLE, INVALID, UNIMPLEMENTED, EXHAUSTED. */
 gyre_status gyre_subscriber_make(gyre_pipeline *pipeline, const char *topic, const gyre_subscribe_desc *desc,
                                  struct gyre_subscriber **out);
+/** Where the senders see what lies at this place of the subscriber's memory. */
+static inline uint64_t gyre_subscriber_address(const struct gyre_subscriber *subscriber, const void *place)
+{
+    return subscriber->store.address +
+           (uint64_t)((const unsigned char *)place - (const unsigned char *)subscriber->store.host);
+}
+/** Writes the constants of the rings, as the senders see them now. */
+void gyre_subscriber_point_rings(struct gyre_subscriber *subscriber);
 /** Frees one that no block knows. */
 void gyre_subscriber_free(struct gyre_subscriber *subscriber);
 

@@ -44,9 +44,9 @@ uint32_t gyre_subscribers_write(const gyre_pipeline *pipeline, int node, uint32_
         const struct gyre_subscriber_source *source = source_of(one, node, port);
         if (source)
             branches[count++] = (gyre_link_branch){
-                .rings = (gyre_u64)(uintptr_t)one->rings[source->first].ring,
-                .control = (gyre_u64)(uintptr_t)one->control,
-                .gate = one->face.slow == GYRE_SLOW_CUT ? (gyre_u64)(uintptr_t)one->gate : 0,
+                .rings = gyre_subscriber_address(one, one->rings[source->first].ring),
+                .control = gyre_subscriber_address(one, one->control),
+                .gate = one->face.slow == GYRE_SLOW_CUT ? gyre_subscriber_address(one, one->gate) : 0,
                 .slow = (gyre_u32)one->face.slow,
                 .is_client = 1};
     }
@@ -71,6 +71,8 @@ static void part_from(struct gyre_subscriber *subscriber, bool left_behind)
 {
     pthread_mutex_lock(&subscriber->lock);
     gyre_subscriber_tell_end(subscriber->pipeline, subscriber);
+    if (!left_behind) /* the owner may free it when the device is closed */
+        gyre_link_store_hide(subscriber->pipeline->device, &subscriber->store);
     subscriber->pipeline = NULL;
     subscriber->left_behind = left_behind;
     gyre_subscriber_wake(subscriber);

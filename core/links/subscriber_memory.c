@@ -93,16 +93,34 @@ static void point_rings(struct gyre_subscriber *subscriber, unsigned char *rings
     const uint64_t each = gyre_link_slots_size(subscriber->capacity, subscriber->stride);
     for (uint32_t i = 0; i < subscriber->source_count; i++) {
         const struct gyre_subscriber_source *source = &subscriber->sources[i];
-        gyre_control_region *sender =
-            (gyre_control_region *)(uintptr_t)pipeline->nodes[source->node].facts.control;
+        gyre_control_region *sender = pipeline->nodes[source->node].facts.control_here;
         for (uint32_t j = source->first; j < source->first + source->count; j++) {
             gyre_link_ring *ring = (gyre_link_ring *)(void *)rings + j;
-            ring->slots = (gyre_u64)(uintptr_t)(slots + j * each);
-            ring->capacity = (uint32_t)subscriber->capacity;
-            ring->stride = subscriber->stride;
-            subscriber->rings[j] = (struct gyre_subscriber_ring){.ring = ring, .sender = sender};
+            subscriber->rings[j] =
+                (struct gyre_subscriber_ring){.ring = ring, .slots = slots + j * each, .sender = sender};
         }
     }
+    gyre_subscriber_point_rings(subscriber);
+}
+
+void gyre_subscriber_point_rings(struct gyre_subscriber *subscriber)
+{
+    subscriber->control->command.parks = 1; /* the readers park without a heavy barrier */
+    for (uint32_t i = 0; i < subscriber->ring_count; i++) {
+        gyre_link_ring *ring = subscriber->rings[i].ring;
+        ring->slots = gyre_subscriber_address(subscriber, subscriber->rings[i].slots);
+        ring->capacity = (uint32_t)subscriber->capacity;
+        ring->stride = subscriber->stride;
+        ring->run = ring->talk = ring->back = ring->choice = ring->share = ring->pool = 0;
+    }
+}
+
+static gyre_status make_store(struct gyre_subscriber *subscriber, uint64_t bytes)
+{
+    const gyre_pipeline *pipeline = subscriber->pipeline;
+    if (pipeline->nodes[0].facts.in_worker)
+        return gyre_link_store_make_shown(pipeline->device, bytes, &subscriber->store);
+    return gyre_link_store_make(NULL, true, bytes, &subscriber->store);
 }
 
 static gyre_status make_memory(struct gyre_subscriber *subscriber)
@@ -113,13 +131,11 @@ static gyre_status make_memory(struct gyre_subscriber *subscriber)
     subscriber->rings = calloc(subscriber->ring_count, sizeof *subscriber->rings);
     if (!subscriber->rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a subscription");
-    const gyre_status status =
-        gyre_link_store_make(NULL, true, slots + subscriber->ring_count * each, &subscriber->store);
+    const gyre_status status = make_store(subscriber, slots + subscriber->ring_count * each);
     if (status != GYRE_OK)
         return status;
     unsigned char *base = (unsigned char *)subscriber->store.host;
     subscriber->control = (gyre_control_region *)(void *)base;
-    subscriber->control->command.parks = 1; /* the readers park without a heavy barrier */
     subscriber->gate = (gyre_link_gate *)(void *)(base + CONTROL_SIZE);
     point_rings(subscriber, base + rings, base + slots);
     return GYRE_OK;
@@ -159,6 +175,8 @@ gyre_status gyre_subscriber_make(gyre_pipeline *pipeline, const char *topic, con
 
 void gyre_subscriber_free(struct gyre_subscriber *subscriber)
 {
+    if (subscriber->pipeline)
+        gyre_link_store_hide(subscriber->pipeline->device, &subscriber->store);
     gyre_link_store_release(NULL, &subscriber->store);
     gyre_layout_destroy(subscriber->face.layout);
     pthread_cond_destroy(&subscriber->left);

@@ -8,6 +8,7 @@
 #include <sched.h>
 
 #include "core/base/error.h"
+#include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
 #include "gyre/waiting.h"
 
@@ -15,16 +16,25 @@ enum { YIELDS = 8 /* looks before a reader parks */ };
 
 /* ---- one ring ---- */
 
-static const gyre_link_slot *slot_of(const gyre_link_ring *ring, uint64_t index)
+/* By what this process knows of the ring: a worker process may write all of it. */
+static const gyre_link_slot *slot_of(const struct gyre_subscriber *subscriber,
+                                     const struct gyre_subscriber_ring *from, uint64_t index)
 {
-    return (const gyre_link_slot *)(uintptr_t)(ring->slots + (index & (ring->capacity - 1)) * ring->stride);
+    return (const gyre_link_slot *)(const void *)(from->slots + (index & (subscriber->capacity - 1)) *
+                                                                    subscriber->stride);
 }
 
-/* Whether the next message is there. Pairs with the sender's release of its sequence. */
-static bool is_filled(const struct gyre_subscriber_ring *from)
+/* Whether message number `index` is there. Pairs with the sender's release of its sequence. */
+static bool is_there(const struct gyre_subscriber *subscriber, const struct gyre_subscriber_ring *from,
+                     uint64_t index)
 {
-    const uint64_t next = __atomic_load_n(&from->next, __ATOMIC_RELAXED);
-    return __atomic_load_n(&slot_of(from->ring, next)->sequence, __ATOMIC_ACQUIRE) == (gyre_u32)(next + 1);
+    return __atomic_load_n(&slot_of(subscriber, from, index)->sequence, __ATOMIC_ACQUIRE) ==
+           (gyre_u32)(index + 1);
+}
+
+static bool is_filled(const struct gyre_subscriber *subscriber, const struct gyre_subscriber_ring *from)
+{
+    return is_there(subscriber, from, __atomic_load_n(&from->next, __ATOMIC_RELAXED));
 }
 
 static void wake_sender(const struct gyre_subscriber *subscriber, const struct gyre_subscriber_ring *from)
@@ -40,7 +50,8 @@ static void wake_sender(const struct gyre_subscriber *subscriber, const struct g
 static void give_back(const struct gyre_subscriber *subscriber, struct gyre_subscriber_ring *from)
 {
     gyre_link_ring *ring = from->ring;
-    const uint64_t section = ring->capacity / GYRE_LINK_SECTIONS, place = from->next & (ring->capacity - 1);
+    const uint64_t section = subscriber->capacity / GYRE_LINK_SECTIONS,
+                   place = from->next & (subscriber->capacity - 1);
     gyre_u64 *fetched = &ring->fetched[place / section];
     __atomic_store_n(&from->next, from->next + 1, __ATOMIC_RELAXED);
     __atomic_store_n(fetched, *fetched + 1, __ATOMIC_RELEASE); /* pairs with the sender's acquire */
@@ -53,7 +64,7 @@ static void give_back(const struct gyre_subscriber *subscriber, struct gyre_subs
 static bool any_filled(const struct gyre_subscriber *subscriber)
 {
     for (uint32_t i = 0; i < subscriber->ring_count; i++)
-        if (is_filled(&subscriber->rings[i]))
+        if (is_filled(subscriber, &subscriber->rings[i]))
             return true;
     return false;
 }
@@ -72,11 +83,11 @@ static bool take(struct gyre_subscriber *subscriber, void *message, gyre_publica
     for (uint32_t i = 0; i < subscriber->ring_count; i++) {
         struct gyre_subscriber_ring *from =
             &subscriber->rings[(subscriber->turn_of + i) % subscriber->ring_count];
-        if (!is_filled(from))
+        if (!is_filled(subscriber, from))
             continue;
-        const gyre_link_slot *slot = slot_of(from->ring, from->next);
-        about->length = slot->length;
-        gyre_subscription_copy(subscriber->face.layout, message, slot + 1, slot->length);
+        const gyre_link_slot *slot = slot_of(subscriber, from, from->next);
+        about->length = __atomic_load_n(&slot->length, __ATOMIC_RELAXED);
+        gyre_subscription_copy(subscriber->face.layout, message, slot + 1, about->length);
         give_back(subscriber, from);
         subscriber->turn_of = (subscriber->turn_of + i + 1) % subscriber->ring_count;
         const uint64_t missed = gyre_subscriber_missed(subscriber);
@@ -157,6 +168,42 @@ static gyre_status take_or_wait(struct gyre_subscriber *subscriber, void *messag
         pthread_mutex_lock(&subscriber->lock);
     }
 }
+
+/* ---- another worker process ---- */
+
+/* The ring as its next sender finds it: with all messages that were published, and nothing that was begun. */
+static void renew_ring(const struct gyre_subscriber *subscriber, const struct gyre_subscriber_ring *from)
+{
+    gyre_link_ring *ring = from->ring;
+    const uint64_t capacity = subscriber->capacity, section = capacity / GYRE_LINK_SECTIONS;
+    uint64_t head = from->next;
+    while (head - from->next < capacity && is_there(subscriber, from, head))
+        head++;
+    for (uint64_t i = 0; i < GYRE_LINK_SECTIONS; i++) {
+        const uint64_t laps = from->next / capacity * section, place = from->next % capacity;
+        const uint64_t part = place <= i * section ? 0 : place - i * section;
+        ring->fetched[i] = laps + (part < section ? part : section);
+    }
+    ring->head = head;
+    ring->tail = from->next - from->next % section;
+    ring->starved = 0;
+}
+
+void gyre_subscribers_renew(gyre_pipeline *pipeline)
+{
+    for (struct gyre_subscriber *one = pipeline->subscribers; one; one = one->next) {
+        pthread_mutex_lock(&one->lock);
+        if (one->store.shown) {
+            one->store.address = gyre_dispatch_queue_address(pipeline->device, one->store.shown);
+            gyre_subscriber_point_rings(one);
+            for (uint32_t i = 0; i < one->ring_count; i++)
+                renew_ring(one, &one->rings[i]);
+        }
+        pthread_mutex_unlock(&one->lock);
+    }
+}
+
+/* ---- the calls ---- */
 
 gyre_status gyre_subscriber_receive(gyre_subscription *subscription, void *message, gyre_publication *about,
                                     uint64_t deadline_ns)

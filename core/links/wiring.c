@@ -53,6 +53,7 @@ static gyre_status add_node(gyre_pipeline *pipeline, const char *name, int *out)
     }
     *out = pipeline->node_count++;
     pipeline->nodes[*out] = (struct gyre_node){.kernel = kernel, .facts = gyre_node_facts_of(kernel)};
+    gyre_node_find(kernel, &pipeline->nodes[*out].facts);
     return GYRE_OK;
 }
 
@@ -478,6 +479,21 @@ static void find_apart(gyre_pipeline *pipeline)
         pipeline->nodes[i].is_apart = pipeline->is_mixed && !pipeline->nodes[i].facts.is_shared;
 }
 
+/* Memory of links is shown to one worker process, and moves on with it. */
+static gyre_status check_workers(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; pipeline->is_mixed && i < pipeline->node_count; i++) {
+        const struct gyre_node_facts *facts = &pipeline->nodes[i].facts;
+        if (facts->in_worker)
+            return gyre_error_set(
+                GYRE_UNIMPLEMENTED,
+                "kernel '%s' runs in a worker process of backend '%s', and other kernels of the pipeline are on "
+                "another device: give all of them one device, or leave backend.%s.isolation out",
+                facts->name, gyre_dispatch_backend(facts->device), gyre_dispatch_backend(facts->device));
+    }
+    return GYRE_OK;
+}
+
 /* Whether the node gets messages as a tap only, whose replies nobody misses. */
 static bool only_taps(const gyre_pipeline *pipeline, int node)
 {
@@ -524,6 +540,9 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
     if (status != GYRE_OK)
         return status;
     find_apart(pipeline);
+    status = check_workers(pipeline);
+    if (status != GYRE_OK)
+        return status;
     if (!pipeline->whole)
         tell_useless_replies(pipeline);
     add_rings_of_topics(pipeline);

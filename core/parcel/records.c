@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "gyre/link_layout.h"
 
 enum { DEPTH_MAX = 32, FIELDS_MAX = 4096 };
 
@@ -55,11 +56,15 @@ void gyre_type_put(struct gyre_parcel *parcel, const gyre_type *type)
     put_type(parcel, type, 0);
 }
 
-static void put_port(struct gyre_parcel *parcel, const gyre_port_record *port)
+/* `answer`: the type of the answers to its messages; NULL: it does not ask. */
+static void put_port(struct gyre_parcel *parcel, const gyre_port_record *port, const gyre_type *answer)
 {
     gyre_parcel_put_text(parcel, port->name);
     put_type(parcel, port->type, 0);
     gyre_parcel_put_u64(parcel, port->most);
+    gyre_parcel_put_u64(parcel, answer != NULL);
+    if (answer)
+        put_type(parcel, answer, 0);
 }
 
 void gyre_record_put(struct gyre_parcel *parcel, const gyre_kernel_record *record)
@@ -82,9 +87,10 @@ void gyre_record_put(struct gyre_parcel *parcel, const gyre_kernel_record *recor
     gyre_parcel_put_text(parcel, record->queries ? record->queries : "");
     gyre_parcel_put_u64(parcel, record->port_count);
     for (uint32_t i = 0; i < record->port_count; i++)
-        put_port(parcel, &record->ports[i]);
+        put_port(parcel, &record->ports[i], record->asks ? record->asks[i] : NULL);
     gyre_parcel_put_u64(parcel, record->is_island);
     gyre_parcel_put_text(parcel, record->key ? record->key : "");
+    gyre_parcel_put_u64(parcel, record->flow_size);
     gyre_parcel_put_u64(parcel, record->reminds);
     gyre_parcel_put_u64(parcel, record->is_unlimited);
 }
@@ -156,14 +162,18 @@ const gyre_type *gyre_type_get(struct gyre_parcel *parcel, struct gyre_kept_bloc
     return parcel->broken ? NULL : type;
 }
 
-/* Reads `count` ports. NULL when there are none, or the message is broken. */
-static const gyre_port_record *get_ports(struct reader *reader, uint32_t count)
+/* Reads `count` ports, and what each of them asks for. NULL when there are none, or the message is broken. */
+static const gyre_port_record *get_ports(struct reader *reader, uint32_t count, const gyre_type *const **asks)
 {
     gyre_port_record *ports = count && !reader->parcel->broken ? keep(reader, count * sizeof *ports) : NULL;
-    for (uint32_t i = 0; ports && i < count && !reader->parcel->broken; i++) {
+    const gyre_type **answers = ports ? keep(reader, count * sizeof *answers) : NULL;
+    *asks = answers;
+    for (uint32_t i = 0; answers && i < count && !reader->parcel->broken; i++) {
         ports[i].name = get_text(reader);
         ports[i].type = get_type(reader, 0);
         ports[i].most = gyre_parcel_get_u32(reader->parcel, UINT32_MAX);
+        if (gyre_parcel_get_u32(reader->parcel, 1))
+            answers[i] = get_type(reader, 0);
     }
     return ports;
 }
@@ -188,11 +198,12 @@ gyre_status gyre_record_get(struct gyre_parcel *parcel, struct gyre_kept_record 
     record->blocks_per_unit = gyre_parcel_get_u32(parcel, UINT32_MAX);
     record->queries = get_text(&reader);
     record->port_count = gyre_parcel_get_u32(parcel, GYRE_PORTS_MAX);
-    record->ports = get_ports(&reader, record->port_count);
+    record->ports = get_ports(&reader, record->port_count, &record->asks);
     record->is_island = gyre_parcel_get_u32(parcel, 1);
     record->key = get_text(&reader);
     if (!record->key[0])
         record->key = NULL;
+    record->flow_size = gyre_parcel_get_u32(parcel, GYRE_FLOW_SIZE_MAX);
     record->reminds = gyre_parcel_get_u32(parcel, 1);
     record->is_unlimited = gyre_parcel_get_u32(parcel, 1);
     out->blocks = reader.blocks;

@@ -42,6 +42,8 @@ struct gyre_queue_view {
         let_go; /* of a queue left to a handler: once all blocks obeyed this command, no handler uses the queue; 0: who knows */
     uint64_t
         table_first; /* where a device that meets the queue begins, as the queue's entry in the table of queues says */
+    uint64_t table_serial; /* as that entry says it */
+    uint32_t entry_number; /* of one that enters a pipeline: by which number its flows know it */
     bool of_pipeline; /* enters a pipeline, which alone may close it; constant once it is open */
     bool unfindable;  /* enters a pipeline whose blocks do not all know it yet */
     bool of_shards;   /* part of open shards, which alone may close it; constant once the shards are open */

@@ -20,6 +20,7 @@
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
 #include "core/recovery/revival.h"
+#include "core/recovery/stages.h"
 
 #define LOOK_NS UINT64_C(50000)
 
@@ -171,6 +172,7 @@ gyre_status gyre_recovery_step_by_step(const struct gyre_recovery *recovery)
     struct step step;
     gyre_status status = GYRE_OK;
     close_gates(recovery);
+    status = gyre_stages_resume(recovery);
     while (status != GYRE_LOST && choose_queue(recovery, &step)) {
         bool inside = false;
         if (!enter_queue(&step, &inside))

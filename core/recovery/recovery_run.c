@@ -26,6 +26,7 @@
 #include "core/queue/resume.h"
 #include "core/recovery/careful.h"
 #include "core/recovery/revival.h"
+#include "core/recovery/stages.h"
 #include "core/recovery/suspects.h"
 #include "core/ring/express.h"
 #include "gyre/waiting.h"
@@ -99,7 +100,7 @@ static gyre_status resume_all(const struct gyre_recovery *recovery)
         if (gyre_recovery_resume(kernel) == GYRE_LOST)
             return GYRE_LOST;
     }
-    return GYRE_OK;
+    return gyre_stages_revive(recovery);
 }
 
 static void suspend_all(const struct gyre_recovery *recovery, const char *reason)
@@ -110,12 +111,13 @@ static void suspend_all(const struct gyre_recovery *recovery, const char *reason
         if (kernel->care->revival.runs && kernel->care->watch.doomed == kernel->starts)
             gyre_recovery_give_up(kernel,
                                   "a handler ran for longer than handler_budget_ms (on_stall = stop)");
-        else if (kernel->care->revival.runs && cannot_repeat(kernel)) {
+        else if (kernel->care->revival.runs && cannot_repeat(kernel) && !gyre_stage_begins_anew(kernel)) {
             gyre_kernel_tell_death(kernel, reason);
             gyre_recovery_give_up(
                 kernel, "its worker process died, and what its handler keeps between messages with it");
         }
     }
+    gyre_stages_share_fate(recovery);
 }
 
 /* Waits before the next restart. False after too many restarts without an answered request, or when the device is to end. */

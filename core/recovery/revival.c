@@ -19,6 +19,7 @@
 #include "core/kernel/start.h"
 #include "core/queue/end.h"
 #include "core/queue/queue.h"
+#include "core/recovery/stages.h"
 #include "core/recovery/stall.h"
 #include "core/recovery/supervisor.h"
 
@@ -72,7 +73,13 @@ static gyre_status launch_again(gyre_kernel *kernel, bool replays, uint64_t verb
         return status;
     (void)GYRE_FAULT_POINT(RECOVERY_LAUNCH);
     kernel->care->revival.seen = true;
-    status = gyre_kernel_launch_device(kernel, false, out);
+    const bool anew = gyre_stage_begins_anew(kernel);
+    if (anew)
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING,
+                         "kernel '%s' begins anew: its worker process died, and what its handler keeps between messages "
+                         "with it (on_loss); requests without a completion are handled again",
+                         kernel->name);
+    status = gyre_kernel_launch_device(kernel, anew, out);
     if (status != GYRE_OK || !replays)
         return status;
     status = gyre_replay_run(kernel, watch_worker, kernel);

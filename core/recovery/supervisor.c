@@ -19,6 +19,7 @@
 #include "core/kernel/control.h"
 #include "core/kernel/visit.h"
 #include "core/recovery/care.h"
+#include "core/recovery/stages.h"
 
 #define MEMORY_AGAIN_NS UINT64_C(10000000) /* pause between two attempts to allocate */
 #define BY_HAND_NS                                                                                           \
@@ -70,9 +71,9 @@ static bool count_loss(gyre_kernel *kernel)
 /* True when kernel number `other` has to be launched again because of the loss of number `place`. */
 static bool shares_fate(const struct family *family, size_t place, size_t other)
 {
-    const gyre_kernel *lost = family->kernels[place];
+    gyre_kernel *lost = family->kernels[place];
     enum on_loss policy = policy_of(lost);
-    if (other == place)
+    if (other == place || gyre_stages_are_together(lost, family->kernels[other]))
         return true;
     if (policy == ON_LOSS_ONE || (policy == ON_LOSS_REST && other < place))
         return false;
@@ -116,6 +117,8 @@ static void care_for(const struct family *family, size_t place)
     for (size_t i = 0; i < family->count; i++)
         if (states[i] != GYRE_KERNEL_TERMINATED)
             bring_up(family->kernels[i], states[i]);
+    const struct gyre_recovery all = {.kernels = family->kernels, .count = family->count};
+    gyre_stages_come_back(&all, family->kernels[place]);
 }
 
 /* Looks at a kernel, and launches it again if it is lost, or was ended with another one and could not be launched then. */

@@ -9,6 +9,7 @@
  * Runs in the thread of the worker's keeper. Lock: kernel->lock.
  */
 #include "core/recovery/suspects.h"
+#include "core/recovery/stages.h"
 
 #include <stdio.h>
 
@@ -63,42 +64,79 @@ static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *
     sight->queue = queue;
 }
 
+/* What the sender is told. `stage`: at which the request was; NULL: it is none of a pipeline, or at none. */
+static void write_failure(char text[sizeof((gyre_failure *)NULL)->text], uint32_t times, const char *stage,
+                          const char *reason)
+{
+    const size_t size = sizeof((gyre_failure *)NULL)->text;
+    if (!stage && snprintf(text, size, "crashed %ux: %s", times, reason) >= (int)size)
+        snprintf(text, size, "crashed %ux, the log says of what", times);
+    else if (stage && snprintf(text, size, "crashed %ux in '%s': %s", times, stage, reason) >= (int)size)
+        snprintf(text, size, "crashed %ux in '%s'", times, stage);
+}
+
 /* Fails the queue's suspect, and logs why. Under the kernel's lock. */
-static void condemn_suspect(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, const char *reason)
+static void condemn_suspect(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, const char *stage,
+                            const char *reason)
 {
     char text[sizeof((gyre_failure *)NULL)->text];
-    if (snprintf(text, sizeof text, "crashed %ux: %s", times, reason) >= (int)sizeof text)
-        snprintf(text, sizeof text, "crashed %ux, the log says of what", times);
+    write_failure(text, times, stage, reason);
     gyre_runtime_log(/* before the sender learns of the failure, so that the sender finds it in the log */
                      kernel->runtime, GYRE_LOG_WARNING,
-                     "kernel '%s', queue '%s': the request with index %llu is failed, because its handler took the worker "
+                     "kernel '%s', queue '%s': the request with index %llu is failed, because %s%s%s took the worker "
                      "process down %u times: %s",
                      kernel->name, gyre_queue_name(queue), (unsigned long long)gyre_view_of(queue)->suspect,
-                     times, reason);
+                     stage ? "what it caused at stage '" : "its handler", stage ? stage : "",
+                     stage ? "'" : "", times, reason);
     gyre_queue_fail(queue, gyre_view_of(queue)->suspect, GYRE_FAILURE_CRASH, text);
     gyre_view_for(queue)->suspect_crashes = gyre_view_for(queue)->alone_crashes = 0;
     kernel->tally.condemned++;
 }
 
-/* Counts a death against the only request that the worker saw. */
-static void accuse_only_request(gyre_kernel *kernel, gyre_queue *queue, const char *reason)
+/* The stage whose handler was at the queue's suspect; NULL: of none. Without the lock: it looks at other kernels as well. */
+static const char *stage_of(const struct gyre_recovery *recovery, gyre_kernel *kernel,
+                            const gyre_queue *queue)
 {
+    return gyre_view_of(queue)->of_pipeline ? gyre_stage_at(recovery, kernel, gyre_view_of(queue)->entry_number,
+                                                            gyre_view_of(queue)->suspect)
+                                            : NULL;
+}
+
+/* Counts a death against the only request that the worker saw. */
+static void accuse_only_request(const struct gyre_recovery *recovery, const struct sight *sight,
+                                const char *reason)
+{
+    gyre_kernel *kernel = sight->kernel;
+    gyre_queue *queue = sight->queue;
     uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
+    const char *stage = stage_of(recovery, kernel, queue);
     pthread_mutex_lock(&kernel->lock);
     if (++gyre_view_for(queue)->alone_crashes >= limit)
-        condemn_suspect(kernel, queue, gyre_view_of(queue)->alone_crashes, reason);
+        condemn_suspect(kernel, queue, gyre_view_of(queue)->alone_crashes, stage, reason);
     pthread_mutex_unlock(&kernel->lock);
 }
 
-/* Fails suspects that were present at too many deaths without ever being alone. */
-static void condemn_doubtful(gyre_kernel *kernel, const char *reason)
+/* A queue whose suspect was present at too many deaths without ever being alone; NULL: there is none. Takes the lock. */
+static gyre_queue *find_doubtful(gyre_kernel *kernel)
 {
     uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
     pthread_mutex_lock(&kernel->lock);
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
-        if (gyre_view_of(queue)->suspect_crashes >= DOUBTS_MAX * limit)
-            condemn_suspect(kernel, queue, gyre_view_of(queue)->suspect_crashes, reason);
+    gyre_queue *queue = kernel->queues.first;
+    while (queue && gyre_view_of(queue)->suspect_crashes < DOUBTS_MAX * limit)
+        queue = gyre_view_of(queue)->next;
     pthread_mutex_unlock(&kernel->lock);
+    return queue;
+}
+
+/* Fails such suspects. */
+static void condemn_doubtful(const struct gyre_recovery *recovery, gyre_kernel *kernel, const char *reason)
+{
+    for (gyre_queue *queue; (queue = find_doubtful(kernel)) != NULL;) {
+        const char *stage = stage_of(recovery, kernel, queue);
+        pthread_mutex_lock(&kernel->lock);
+        condemn_suspect(kernel, queue, gyre_view_of(queue)->suspect_crashes, stage, reason);
+        pthread_mutex_unlock(&kernel->lock);
+    }
 }
 
 /* Forgets failed launches of a kernel that answered a request: the answer proves that the worker launched the kernel, even if
@@ -130,10 +168,10 @@ void gyre_suspects_investigate(const struct gyre_recovery *recovery, const char 
     device->futile = sight.answered == device->answered ? device->futile + 1 : 1;
     device->answered = sight.answered;
     if (sight.visible == 1) {
-        accuse_only_request(sight.kernel, sight.queue, reason);
+        accuse_only_request(recovery, &sight, reason);
     } else if (sight.crashes > 1) {
         device->careful = true;
         for (size_t i = 0; i < recovery->count; i++)
-            condemn_doubtful(recovery->kernels[i], reason);
+            condemn_doubtful(recovery, recovery->kernels[i], reason);
     }
 }

@@ -89,6 +89,7 @@ gyre_status worker_launch(struct gyre_parcel *parcel)
     if (descriptor >= 0)
         close(descriptor);
     gyre_parcel_begin(parcel, GYRE_PARCEL_LAUNCH, GYRE_OK);
+    gyre_parcel_put_u64(parcel, (uint64_t)(uintptr_t)object.mapping);
     return status;
 }
 

@@ -179,7 +179,13 @@ enum gyre_linking {
      * since 2.10: threads of this process move the messages, and find links, flows, control regions and the queues of entries
      * (gyre_link_entry.region) by addresses of this process. So kernels of several such devices are stages of one pipeline
      */
-    GYRE_LINKING_SHARED = 2048
+    GYRE_LINKING_SHARED = 2048,
+    /*
+     * since 2.10: such a device may be in a worker process: a queue's device address is where its region lies there, the blocks pass
+     * over requests of entries that say GYRE_REQUEST_ANSWERED, and gyre_control_block.working says which flow a handler is at
+     * (GYRE_WORKING_FLOW)
+     */
+    GYRE_LINKING_WORKER = 4096
 };
 
 typedef struct gyre_device_info {

@@ -361,6 +361,14 @@ typedef struct gyre_control_queue {
 
 #define GYRE_TELLS_TIME 2
 
+/*
+ * gyre_control_block.working of a stage of a pipeline while its handler is at a message of a flow: the number of the flow's entry in
+ * the pipeline + 1 (bits 57 to 63), a count that makes it differ from the last one (32 to 56), and the low half of the request's index.
+ */
+#define GYRE_WORKING_FLOW(table, count, index)                                                               \
+    ((gyre_u64)((table) + 1) << 57 | ((gyre_u64)(count)&0x1ffffff) << 32 | (gyre_u32)(index))
+#define GYRE_WORKING_TABLE(working) ((working) >> 57) /* the entry's number + 1; 0: at no message of a flow */
+
 /**
  * The state of a block: one line for each block. The block alone writes it, except the last four words where its
  * backend writes them.

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What recovery does for kernels that are stages of a pipeline: they run, are tested and are lost together. In the thread of the worker's
+ * keeper. How: stages.c.
+ */
+#ifndef GYRE_CORE_RECOVERY_STAGES_H
+#define GYRE_CORE_RECOVERY_STAGES_H
+
+#include "core/recovery/recovery.h"
+
+/** Whether the kernel is a stage whose handler keeps something, has no checkpoints, and shall begin anew after a death (on_loss). */
+bool gyre_stage_begins_anew(gyre_kernel *kernel);
+/** Gives up the kernels of each pipeline of which a kernel was given up: flows that go there would never end. */
+void gyre_stages_share_fate(const struct gyre_recovery *recovery);
+/** All kernels run again: gives those of pipelines their links, and lets them take requests. LOST when the worker died again. */
+gyre_status gyre_stages_revive(const struct gyre_recovery *recovery);
+/** Whether both kernels are stages of one pipeline, which are lost and launched together. */
+bool gyre_stages_are_together(gyre_kernel *one, gyre_kernel *other);
+/** In the supervisor's thread, when it has launched lost kernels again: if all of the kernel's pipeline run, they get their links. */
+void gyre_stages_come_back(const struct gyre_recovery *all, gyre_kernel *kernel);
+/** Launches the kernels of pipelines, whose queues stay hidden (gate 0), and does what gyre_stages_revive does. */
+gyre_status gyre_stages_resume(const struct gyre_recovery *recovery);
+/**
+ * The name of the stage whose handler was at a message of a flow when its worker died; NULL: of none. The flow: of request `index` of
+ * entry number `number` of the kernel's pipeline.
+ */
+const char *gyre_stage_at(const struct gyre_recovery *recovery, gyre_kernel *kernel, uint32_t number,
+                          uint64_t index);
+
+#endif

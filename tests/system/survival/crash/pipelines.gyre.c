@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A pipeline whose handlers crash when they are told to: deal sends parts to left and right, gather adds up what these make of them.
+ * Only for the CPU backend and with check = off, as crash.gyre.c.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <gyre/kernel.h>
+#include "pipelines.h"
+
+/* Whether this is the first time for this request. */
+static int is_first(u64 number)
+{
+    char path[512];
+    const char *folder = getenv("CRASH_FOLDER");
+    snprintf(path, sizeof path, "%s/%llu", folder ? folder : "/nowhere", (unsigned long long)number);
+    int file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (file >= 0)
+        close(file);
+    return file >= 0;
+}
+
+static void crash_at(const crash_step *step, u32 at)
+{
+    static volatile u32 zero;
+    if (step->at != at || !(step->always || is_first(step->number)))
+        return;
+    if (step->fault == CRASH_ABORT)
+        abort();
+    if (step->fault == CRASH_EXIT)
+        _exit(3);
+    *(volatile u32 *)(uintptr_t)zero = 1;
+}
+
+GYRE_HELPER u64 mixed(u64 number)
+{
+    number = (number ^ number >> 31) * 0x9e3779b97f4a7c15u;
+    return number ^ number >> 29;
+}
+
+#define DEAL_PORTS(PORT) PORT(crash_step, left, 4) PORT(crash_step, right, 4)
+GYRE_PORTS(deal_ports, DEAL_PORTS)
+GYRE_KERNEL_TO(deal, crash_step, gyre_none, deal_ports)
+{
+    for (u32 i = 0; i < request->parts && i < 4; i++) {
+        GYRE_GLOBAL crash_step *left = gyre_emit(gyre, left), *right = gyre_emit(gyre, right);
+        *left = *right = *request;
+    }
+    crash_at(request, STEP_DEAL);
+    return GYRE_NO_REPLY;
+}
+
+#define SIDE_PORTS(PORT) PORT(crash_step, on, 1)
+GYRE_PORTS(side_ports, SIDE_PORTS)
+GYRE_KERNEL_TO(left, crash_step, gyre_none, side_ports)
+{
+    GYRE_GLOBAL crash_step *on = gyre_emit(gyre, on);
+    *on = *request;
+    crash_at(request, STEP_LEFT);
+    return GYRE_NO_REPLY;
+}
+
+GYRE_KERNEL_TO(right, crash_step, gyre_none, side_ports)
+{
+    GYRE_GLOBAL crash_step *on = gyre_emit(gyre, on);
+    *on = *request;
+    on->number = mixed(request->number);
+    if (on->at == STEP_GATHER)
+        on->at = 0; /* left's parts crash there */
+    crash_at(request, STEP_RIGHT);
+    return GYRE_NO_REPLY;
+}
+
+GYRE_FLOW(gather, crash_gathered)
+GYRE_KERNEL(gather, crash_step, crash_reply)
+{
+    GYRE_GLOBAL crash_gathered *flow = gyre_flow(gyre, gather);
+    flow->sum += mixed(request->number);
+    crash_at(request, STEP_GATHER);
+    if (++flow->seen < 2 * (u64)request->parts)
+        return GYRE_NO_REPLY;
+    reply->number = request->parts;
+    reply->check = flow->sum;
+    return GYRE_REPLY;
+}
+
+/* Stands where gather does, and keeps a state. */
+GYRE_ACTOR(keep, crash_step, crash_reply, crash_state)
+{
+    state->count++;
+    crash_at(request, STEP_KEEP);
+    reply->number = state->count;
+    reply->check = mixed(request->number);
+    return GYRE_REPLY;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pipelines whose worker process dies: one case a run, `test_pipelines CASE`. Nothing accepted is lost, doubled or wrong, whichever
+ * stage's handler it was and whoever killed the worker.
+ */
+#include "pipelines.h"
+#include "workers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <gyre/pipeline.h>
+
+#include "tests/random.h"
+
+enum { CODE_CRASH = -10, STEPS = 64, KILLS = 24 };
+
+static gyre_pipeline *open_joining(gyre_runtime *runtime)
+{
+    static const char *const names[] = {"deal", "left", "right", "gather"};
+    static const char *const entries[] = {"deal"}, *const answers[] = {"gather"};
+    static const gyre_link_desc links[] = {
+        {.size = sizeof links[0], .name = "lefts", .from = "deal.left", .to = "left"},
+        {.size = sizeof links[0], .name = "rights", .from = "deal.right", .to = "right"},
+        {.size = sizeof links[0], .name = "from_left", .from = "left.on", .to = "gather"},
+        {.size = sizeof links[0], .name = "from_right", .from = "right.on", .to = "gather"}};
+    gyre_pipeline *pipeline = NULL;
+    for (size_t i = 0; i < 4; i++) {
+        gyre_kernel *kernel = NULL;
+        const gyre_launch_desc desc = {
+            .size = sizeof desc, .source = PIPELINE_KERNELS, .kernel = names[i], .blocks = i == 3 ? 1 : 2, .stage = 1};
+        must(gyre_launch(runtime, &desc, &kernel));
+    }
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "joining",
+                                     .entries = entries,
+                                     .entry_count = 1,
+                                     .answers = answers,
+                                     .answer_count = 1,
+                                     .links = links,
+                                     .link_count = 4};
+    must(gyre_pipeline_open(runtime, &desc, &pipeline));
+    return pipeline;
+}
+
+static crash_step step_of(uint64_t number)
+{
+    return (crash_step){.number = number, .parts = (uint32_t)(number % 5)};
+}
+
+static void send_step(gyre_queue *queue, const crash_step *step)
+{
+    must(gyre_send(queue, step, sizeof *step, NULL, soon()));
+}
+
+/* What the graph makes of a request, computed here. */
+static void check_step(const crash_step *step, const crash_reply *reply, const gyre_completion *completion)
+{
+    if (step->parts == 0) {
+        require(completion->outcome == GYRE_NOT_REPLIED);
+        return;
+    }
+    if (completion->outcome != GYRE_REPLIED)
+        fprintf(stderr, "request %llu: outcome %d, %s\n", (unsigned long long)step->number,
+                (int)completion->outcome, completion->failure_text);
+    require(completion->outcome == GYRE_REPLIED);
+    require(reply->number == step->parts);
+    require(reply->check == step->parts * (mixed(step->number) + mixed(mixed(step->number))));
+}
+
+static void receive_step(gyre_queue *queue, const crash_step *step)
+{
+    crash_reply reply = {0};
+    gyre_completion completion;
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, gyre_in_ms(patiently(60000))));
+    check_step(step, &reply, &completion);
+}
+
+/* Each stage crashes once, at the eleventh of many requests. */
+static void a_death_at_each_stage_loses_no_flow(void)
+{
+    static const uint32_t faults[] = {CRASH_SEGFAULT, CRASH_ABORT, CRASH_EXIT, CRASH_SEGFAULT};
+    gyre_runtime *runtime = open_isolated(NULL);
+    gyre_queue *queue = gyre_pipeline_queue(open_joining(runtime));
+    for (uint32_t at = STEP_DEAL; at <= STEP_GATHER; at++) {
+        crash_step steps[STEPS];
+        for (uint32_t i = 0; i < STEPS; i++) {
+            steps[i] = step_of(at * 1000 + i);
+            if (i == 11) {
+                steps[i].parts = 3;
+                steps[i].at = at;
+                steps[i].fault = faults[at - STEP_DEAL];
+            }
+            send_step(queue, &steps[i]);
+        }
+        for (uint32_t i = 0; i < STEPS; i++)
+            receive_step(queue, &steps[i]);
+    }
+    require(log_lines_with("died") >= 4);
+    gyre_close(runtime);
+}
+
+/* The others are answered; the sentence names the stage. */
+static void a_flow_that_kills_every_worker_names_its_stage(void)
+{
+    static const char *const stages[] = {"'deal'", "'left'", "'right'", "'gather'"};
+    gyre_runtime *runtime = open_isolated((const char *const[]){"backend.cpu.restart_limit=1000", NULL});
+    gyre_queue *queue = gyre_pipeline_queue(open_joining(runtime));
+    for (uint32_t at = STEP_DEAL; at <= STEP_GATHER; at++) {
+        crash_step steps[8];
+        for (uint32_t i = 0; i < 8; i++) {
+            steps[i] = step_of(at * 1000 + i);
+            if (i == 3) {
+                steps[i].parts = 2;
+                steps[i].at = at;
+                steps[i].fault = CRASH_SEGFAULT;
+                steps[i].always = 1;
+            }
+            send_step(queue, &steps[i]);
+        }
+        for (uint32_t i = 0; i < 8; i++) {
+            crash_reply reply = {0};
+            gyre_completion completion;
+            must(gyre_receive(queue, &reply, sizeof reply, &completion, gyre_in_ms(patiently(60000))));
+            if (i != 3) {
+                check_step(&steps[i], &reply, &completion);
+                continue;
+            }
+            require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == CODE_CRASH);
+            require(strstr(completion.failure_text, stages[at - STEP_DEAL]) != NULL);
+        }
+    }
+    gyre_close(runtime);
+}
+
+/* kill -9 from outside at any moment, with two queues under load. */
+static void kills_from_outside_lose_and_double_nothing(void)
+{
+    gyre_runtime *runtime =
+        open_isolated((const char *const[]){"backend.cpu.restart_limit=1000", "kernel.default.poison_limit=1000",
+                                            "log_level=warning", getenv("INPROC") ? "backend.cpu.isolation=none" : NULL, NULL});
+    gyre_pipeline *pipeline = open_joining(runtime);
+    gyre_queue *queues[2] = {gyre_pipeline_queue(pipeline), NULL};
+    uint64_t random = random_begin(gyre_now_ns()), sent[2] = {0, 0}, received[2] = {0, 0}, kills = 0;
+    must(gyre_pipeline_queue_open(pipeline, NULL, NULL, &queues[1]));
+    while (kills < KILLS || received[0] < sent[0] || received[1] < sent[1]) {
+        const uint64_t which = random_below(&random, 2);
+        for (uint64_t i = random_below(&random, 40); i > 0 && kills < KILLS && sent[which] - received[which] < 200; i--) {
+            const crash_step step = step_of(++sent[which] * 2 + which);
+            send_step(queues[which], &step);
+        }
+        if (kills < KILLS && random_below(&random, 6) == 0)
+            kills += kill_worker();
+        for (uint64_t i = random_below(&random, 60); i > 0 && received[which] < sent[which]; i--) {
+            const crash_step step = step_of(++received[which] * 2 + which);
+            receive_step(queues[which], &step);
+        }
+    }
+    must(gyre_pipeline_close(pipeline, soon()));
+    gyre_close(runtime);
+    require(worker_of(getpid()) == 0);
+}
+
+/* ---- a stage that keeps a state ---- */
+
+static gyre_pipeline *open_keeping(gyre_runtime *runtime)
+{
+    static const char *const names[] = {"left", "keep"};
+    static const char *const entries[] = {"left"}, *const answers[] = {"keep"};
+    static const gyre_link_desc link = {.size = sizeof link, .name = "kept", .from = "left.on", .to = "keep"};
+    gyre_pipeline *pipeline = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        gyre_kernel *kernel = NULL;
+        const gyre_launch_desc desc = {
+            .size = sizeof desc, .source = PIPELINE_KERNELS, .kernel = names[i], .stage = 1};
+        must(gyre_launch(runtime, &desc, &kernel));
+    }
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "keeping",
+                                     .entries = entries,
+                                     .entry_count = 1,
+                                     .answers = answers,
+                                     .answer_count = 1,
+                                     .links = &link,
+                                     .link_count = 1};
+    must(gyre_pipeline_open(runtime, &desc, &pipeline));
+    return pipeline;
+}
+
+/* Two requests, of which the second takes the worker down. Returns what becomes of it. */
+static gyre_completion crash_keeper(gyre_queue *queue, crash_reply *reply)
+{
+    const crash_step first = {.number = 501}, second = {.number = 502, .at = STEP_KEEP, .fault = CRASH_SEGFAULT};
+    gyre_completion completion;
+    must(gyre_call(queue, &first, sizeof first, reply, sizeof *reply, &completion, soon()));
+    require(completion.outcome == GYRE_REPLIED && reply->number == 1);
+    send_step(queue, &second);
+    must(gyre_receive(queue, reply, sizeof *reply, &completion, soon()));
+    return completion;
+}
+
+/* Without on_loss a state is not begun anew behind anybody's back: the pipeline is lost, and says why. */
+static void a_state_is_lost_with_its_worker_and_told(void)
+{
+    crash_reply reply;
+    gyre_runtime *runtime = open_isolated(NULL);
+    gyre_queue *queue = gyre_pipeline_queue(open_keeping(runtime));
+    require(crash_keeper(queue, &reply).outcome == GYRE_WAS_UNHANDLED);
+    require(log_lines_with("what its handler keeps between messages with it"));
+    require(gyre_send(queue, &reply, sizeof(crash_step), NULL, GYRE_NO_WAIT) != GYRE_OK);
+    gyre_close(runtime);
+}
+
+/* With it the flow is handled again, and the state begins anew. */
+static void a_state_begins_anew_where_on_loss_says_so(void)
+{
+    crash_reply reply;
+    gyre_runtime *runtime = open_isolated((const char *const[]){"kernel.keep.on_loss=one", NULL});
+    gyre_queue *queue = gyre_pipeline_queue(open_keeping(runtime));
+    const gyre_completion completion = crash_keeper(queue, &reply);
+    require(completion.outcome == GYRE_REPLIED && reply.number == 1 && reply.check == mixed(502));
+    require(log_lines_with("begins anew"));
+    gyre_close(runtime);
+}
+
+int main(int argc, char **argv)
+{
+    static const named_case cases[] = {
+    {"a_death_at_each_stage_loses_no_flow", a_death_at_each_stage_loses_no_flow},
+    {"a_flow_that_kills_every_worker_names_its_stage", a_flow_that_kills_every_worker_names_its_stage},
+    {"kills_from_outside_lose_and_double_nothing", kills_from_outside_lose_and_double_nothing},
+    {"a_state_is_lost_with_its_worker_and_told", a_state_is_lost_with_its_worker_and_told},
+    {"a_state_begins_anew_where_on_loss_says_so", a_state_begins_anew_where_on_loss_says_so},
+    };
+    return RUN_NAMED(argc, argv, make_fault_folder, cases);
+}
