@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../device/device_jobs.h"
 #include "cpu_link_ring.h"
 #include "cpu_seat.h"
-#include "cpu_jobs.h"
 #include "cpu_trace.h"
 
 /* ---- room ---- */
@@ -466,7 +466,7 @@ static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u6
 static void publish_jobs(struct cpu_worker *worker, uint32_t number, gyre_u64 origin)
 {
     publish_in_place(worker, number, origin);
-    cpu_jobs_publish(cpu_port_ring(worker, number), worker->links.ports[number].emitted);
+    device_jobs_publish(cpu_port_ring(worker, number), worker->links.ports[number].emitted);
     for (uint32_t i = 0; i < worker->links.branch_count; i++)
         if (worker->links.branches[i].port == number)
             worker->links.sent_branches |= (uint64_t)1 << i;

@@ -26,7 +26,7 @@ struct opencl_port {
     bool sent;                   /* the target may wait for a bell */
 };
 
-/** A subscriber of a topic that the kernel sends to. */
+/** A subscriber of a topic that the kernel sends to, or a member of a pool. */
 struct opencl_branch {
     const gyre_link_branch *branch;
     gyre_link_ring *ring;

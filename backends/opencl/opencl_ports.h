@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ports of a kernel that can be a stage (opencl_linked.h): the rings that they lead to, room in these, and what is sent. A port
- * that leads to a topic has the ring of each subscriber, and what is emitted is copied into all of them.
+ * that leads to a topic has the ring of each subscriber, and what is emitted is copied into all of them. One that leads to a pool has a
+ * ring that all members take from.
  * The pump alone writes the rings of its kernel, except the counts of fetched messages.
  */
 #ifndef GYRE_OPENCL_PORTS_H
