@@ -299,7 +299,7 @@ static void fetch_request(gyre_resident *resident, struct opencl_queue *queue, g
         const gyre_u32 table = (gyre_u32)(queue->entry - links->table->entries);
         message.in_flow = true;
         message.origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(table, place);
-        if (!opencl_flow_begin(queue->entry, index)) {
+        if (!opencl_flow_begin(links, queue->entry, index)) {
             device_admission_give(queue->entry);
             return;
         }

@@ -24,7 +24,7 @@ static void aim_branches(struct opencl_links *links, uint32_t number)
 void opencl_ports_aim(struct opencl_links *links)
 {
     const gyre_link_table *table = links->table;
-    links->branch_count = 0;
+    links->branch_count = links->rounds = 0;
     links->heard = false;
     links->port_count = links->declared;
     for (; table && links->port_count < table->port_count && links->port_count < GYRE_PORTS_MAX;
@@ -38,6 +38,8 @@ void opencl_ports_aim(struct opencl_links *links)
         port->sent = false;
         if (port->wired && (wired->use == GYRE_PORT_TOPIC || wired->use == GYRE_PORT_POOL))
             aim_branches(links, i);
+        if (i >= links->declared && port->ring && port->ring->talk == GYRE_TALK_ROUNDS)
+            links->rounds = 1 + i;
     }
 }
 
@@ -349,6 +351,23 @@ void opencl_ports_publish(gyre_resident *resident, uint32_t i, gyre_u64 origin)
             throw_away(port->ring, emitted);
         }
     }
+}
+
+void opencl_ports_begin_round(struct opencl_links *links, gyre_u64 origin, gyre_u32 round)
+{
+    struct opencl_port *port = &links->ports[links->rounds - 1];
+    gyre_link_ring *ring = port->ring;
+    gyre_link_slot *slot = link_slot(ring, ring->head);
+    gyre_link_ask *ask = ask_of(slot);
+    ask->token = round;
+    ask->depth = 0;
+    memset(ask + 1, 0, ring->choice);
+    slot->origin = origin;
+    slot->length = ring->choice;
+    /* pairs with the acquire of the target */
+    __atomic_store_n(&slot->sequence, (gyre_u32)(ring->head + 1), __ATOMIC_RELEASE);
+    __atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_RELAXED);
+    port->sent = true;
 }
 
 /* ---- bells ---- */

@@ -179,7 +179,9 @@ enum gyre_linking {
      * since 2.10: threads of this process move the messages, and find links, flows, control regions and the queues of entries
      * (gyre_link_entry.region) by addresses of this process. So kernels of several such devices are stages of one pipeline
      */
-    GYRE_LINKING_SHARED = 2048
+    GYRE_LINKING_SHARED = 2048,
+    /* since 2.10: pipelines have rounds (GYRE_TALK_ROUNDS), and kernels the word gyre_round */
+    GYRE_LINKING_ROUNDS = 4096
 };
 
 typedef struct gyre_device_info {
