@@ -107,6 +107,8 @@ static void print_link(const gyre_link_info *link, const struct widths *widths)
         printf(", asks for %s", link->answer);
     if (link->talk == GYRE_TALK_ANSWERS)
         fputs(", answers", stdout);
+    if (link->talk == GYRE_TALK_ROUNDS)
+        fputs(", begins rounds", stdout);
     if (link->key[0])
         printf(", by %s", link->key);
     if (link->through_host)
@@ -202,6 +204,8 @@ static json_t *json_of_links(const pipeline_view *view)
             json_object_set_new(object, "asks_for", cli_json_text(link->answer));
         if (link->talk == GYRE_TALK_ANSWERS)
             json_object_set_new(object, "answers", json_true());
+        if (link->talk == GYRE_TALK_ROUNDS)
+            json_object_set_new(object, "begins_rounds", json_true());
         if (link->key[0])
             json_object_set_new(object, "key", cli_json_text(link->key));
         if (link->room)
@@ -306,7 +310,7 @@ static void write_link(const pipeline_view *view, size_t number, FILE *out)
     else
         fprintf(out, "  k%zu -> k%zu [%s", from, node_number(view, link->to),
                 link->topic[0] && link->slow == GYRE_SLOW_TAP ? "style=dotted, "
-                : link->talk == GYRE_TALK_ANSWERS             ? "constraint=false, style=dashed, "
+                : link->talk >= GYRE_TALK_ANSWERS             ? "constraint=false, style=dashed, "
                 : link->through_host                          ? "style=bold, "
                                                               : "");
     if (link->topic[0])

@@ -103,12 +103,33 @@ static gyre_i32 count_asking(const struct message *message)
                                                   : 0;
 }
 
-/* Ends a flow in which no handler failed or replied. What waited for an answer most likely would have replied. */
+/*
+ * Begins another round of a flow all of whose messages were handled. False when it has none: the pipeline has no rounds, or nothing was
+ * emitted in the last one.
+ */
+static bool begin_round(struct cpu_worker *worker, const struct message *message)
+{
+    gyre_flow *flow = message->flow;
+    if (!worker->links.rounds || !__atomic_load_n(&flow->stirred, __ATOMIC_RELAXED))
+        return false;
+    __atomic_store_n(&flow->stirred, 0, __ATOMIC_RELAXED); /* the flow is this block's until it sends */
+    cpu_ports_begin_round(worker, GYRE_ORIGIN_NEXT(message->origin) | GYRE_ORIGIN_SOLE, ++flow->rounds);
+    return true;
+}
+
+/* Notes that something was emitted in this round. Whoever ends the round sees it: `alive`, or the links, order them. */
+static void note_sent(const struct cpu_worker *worker, const struct message *message, uint32_t sent)
+{
+    if (__builtin_expect(worker->links.rounds && sent, 0))
+        __atomic_store_n(&message->flow->stirred, 1, __ATOMIC_RELAXED);
+}
+
+/* Ends a flow, or a round of it, in which no handler failed or replied. What waited for an answer most likely would have replied. */
 static void end_silent(struct cpu_worker *worker, const struct message *message)
 {
     if (count_asking(message) > 0)
         complete_failed(worker, message, GYRE_FAILURE_ASK, "a kernel was asked, and did not reply");
-    else
+    else if (!begin_round(worker, message))
         complete(worker, message, GYRE_OUTCOME_NO_REPLY, 0);
 }
 
@@ -202,6 +223,7 @@ static void settle_sole(struct cpu_worker *worker, struct message *message, stru
     gyre_flow *flow = message->flow;
     const gyre_u64 next = GYRE_ORIGIN_NEXT(message->origin);
     const uint32_t alive = did->sent + did->again;
+    note_sent(worker, message, did->sent);
     if (alive == 1 && !did->replied) {
         count_talk(message, did);
         cpu_ports_publish(worker, next | GYRE_ORIGIN_SOLE);
@@ -241,6 +263,7 @@ static void settle_counted(struct cpu_worker *worker, const struct message *mess
     else if (did->replied)
         note_reply(worker, message);
     uint32_t alive = did->sent + did->again;
+    note_sent(worker, message, did->sent);
     if (alive > 1 && !count_alive(message, alive - 1)) {
         cpu_ports_take_back(worker);
         did->again = false;
@@ -485,6 +508,8 @@ bool cpu_flow_begin(const struct cpu_worker *worker, const gyre_link_entry *entr
                0, head->memory_size);
     if (head->asks)
         flow->asking = 0;
+    if (worker->links.rounds)
+        flow->rounds = flow->stirred = 0;
     if (entry->slots.stamps_offset)
         flow->started_ns = worker->context.services->time_ns();
     return true;

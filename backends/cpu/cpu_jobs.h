@@ -4,7 +4,7 @@
  * kernel is a member takes what it emitted itself first, and steals from the rings of others only when it has none of its own.
  * With GYRE_POOL_NEWEST it takes its own newest message, and a copy of it, so that the place is free for what the handler emits.
  *
- * Takes no lock. The rings are gyre_link_ring; `ends` of a ring is changed by one instruction at a time, by its owner and by thieves.
+ * Takes no lock. ../device/device_jobs.c has the protocol of the rings.
  */
 #ifndef GYRE_CPU_JOBS_H
 #define GYRE_CPU_JOBS_H
@@ -29,7 +29,5 @@ bool cpu_jobs_of_own_wait(const struct cpu_worker *worker);
 /** Takes a message of the ring. False: there is none. There is room for all that its handler may emit, before and after. */
 bool cpu_job_take(struct cpu_worker *worker, gyre_link_ring *ring, gyre_link_window *window,
                   struct cpu_job *job);
-/** Shows messages to the takers that the worker emitted into a ring of its own, of a pool, from `head` on. */
-void cpu_jobs_publish(gyre_link_ring *ring, uint32_t emitted);
 
 #endif

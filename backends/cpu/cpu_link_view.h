@@ -63,6 +63,7 @@ struct cpu_links {
     struct cpu_seat *seat; /* the worker's own (cpu_seat.h); NULL: it is paused, or in no pipeline */
     struct cpu_seat *targets[GYRE_PORTS_MAX]; /* of the port's target, its first block's; NULL: not known */
     bool pools;                               /* the kernel is a member of a pool */
+    gyre_u32 rounds;   /* 1 + the port by which rounds of a flow begin; 0: the pipeline has none */
     uint32_t begin;    /* of such a kernel: the inlet that is served first, another one each turn */
     bool fed_by_links; /* and not by queues: where the last messages of the worker's own thread came from */
     uint32_t runs;     /* that were or were not measured */

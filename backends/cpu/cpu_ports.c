@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../device/device_jobs.h"
 #include "cpu_link_ring.h"
 #include "cpu_seat.h"
-#include "cpu_jobs.h"
 #include "cpu_trace.h"
 
 /* ---- room ---- */
@@ -165,6 +165,17 @@ static bool takes_jobs(const gyre_link_table *table)
     return false;
 }
 
+/* Finds the port by which rounds begin. */
+static gyre_u32 find_rounds(const struct cpu_worker *worker)
+{
+    for (uint32_t i = worker->resident->kernel->port_count; i < worker->links.port_count; i++) {
+        const gyre_link_ring *ring = cpu_port_ring(worker, i);
+        if (ring && ring->talk == GYRE_TALK_ROUNDS)
+            return 1 + i;
+    }
+    return 0;
+}
+
 void cpu_ports_read(struct cpu_worker *worker)
 {
     const gyre_control_command *command = &worker->resident->control->command;
@@ -182,6 +193,7 @@ void cpu_ports_read(struct cpu_worker *worker)
             open_branches(worker, i);
     }
     worker->links.pools = takes_jobs(worker->links.table);
+    worker->links.rounds = find_rounds(worker);
     for (uint32_t i = 0; i < worker->queue_count && i < GYRE_QUEUES_MAX; i++)
         worker->queues[i].entry = find_entry(worker->links.table, i, worker->queues[i].serial);
 }
@@ -466,7 +478,7 @@ static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u6
 static void publish_jobs(struct cpu_worker *worker, uint32_t number, gyre_u64 origin)
 {
     publish_in_place(worker, number, origin);
-    cpu_jobs_publish(cpu_port_ring(worker, number), worker->links.ports[number].emitted);
+    device_jobs_publish(cpu_port_ring(worker, number), worker->links.ports[number].emitted);
     for (uint32_t i = 0; i < worker->links.branch_count; i++)
         if (worker->links.branches[i].port == number)
             worker->links.sent_branches |= (uint64_t)1 << i;
@@ -552,6 +564,23 @@ void cpu_ports_publish(struct cpu_worker *worker, gyre_u64 origin)
             throw_away(ring, emitted);
         }
     }
+}
+
+void cpu_ports_begin_round(struct cpu_worker *worker, gyre_u64 origin, gyre_u32 round)
+{
+    const uint32_t number = worker->links.rounds - 1;
+    gyre_link_ring *ring = cpu_port_ring(worker, number);
+    const gyre_u64 head = ring->head;
+    gyre_link_slot *slot = slot_of(ring, head);
+    gyre_link_ask *ask = ask_of(slot);
+    ask->token = round;
+    ask->depth = 0;
+    memset(ask + 1, 0, ring->choice);
+    publish(ring, head, origin, ring->choice);
+    __atomic_store_n(&ring->head, head + 1, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
+    worker->links.sent |= 1u << number;
+    if (__builtin_expect(worker->traced.open, 0))
+        cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head, 1);
 }
 
 void cpu_ports_take_back(struct cpu_worker *worker)

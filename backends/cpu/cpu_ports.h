@@ -55,6 +55,8 @@ uint32_t cpu_ports_count_asks(const struct cpu_worker *worker);
 bool cpu_ports_answer(struct cpu_worker *worker);
 /** Forgets what the call emitted: a handler that fails has emitted nothing. */
 void cpu_ports_take_back(struct cpu_worker *worker);
+/** Has the kernel that begins rounds (links.rounds is not 0) begin one for a flow. There is room for the message that says so. */
+void cpu_ports_begin_round(struct cpu_worker *worker, gyre_u64 origin, gyre_u32 round);
 /** Sends what the call emitted on its way. */
 void cpu_ports_publish(struct cpu_worker *worker, gyre_u64 origin);
 

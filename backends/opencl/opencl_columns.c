@@ -72,6 +72,12 @@ bool opencl_columns_find_in(const gyre_resident *resident, uint32_t block)
     return links->depths[block] < links->rows;
 }
 
+uint32_t opencl_columns_left(const gyre_resident *resident)
+{
+    const struct opencl_links *links = resident->links;
+    return links->rows ? links->rows * resident->blocks - links->taken : UINT32_MAX;
+}
+
 void opencl_columns_take(const gyre_resident *resident)
 {
     struct opencl_links *links = resident->links;

@@ -21,6 +21,8 @@ uint32_t opencl_columns_begin(const gyre_resident *resident, uint32_t most);
 bool opencl_columns_find(const gyre_resident *resident, const gyre_link_ring *ring, const void *message);
 /** The same for a message whose block is known. */
 bool opencl_columns_find_in(const gyre_resident *resident, uint32_t block);
+/** How many cells the epoch has left for messages that any block may handle. */
+uint32_t opencl_columns_left(const gyre_resident *resident);
 /** The cell is filled. */
 void opencl_columns_take(const gyre_resident *resident);
 /** Ends an epoch: no more messages come. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies messages of links and queues into the cells of an epoch (opencl_fetch.h). Takes no lock. */
 #include "../device/device_admission.h"
+#include "../device/device_jobs.h"
 #include "opencl_carry.h"
 #include "opencl_columns.h"
 #include "opencl_fetch.h"
@@ -63,7 +64,7 @@ bool opencl_fetch_has_links(const gyre_resident *resident)
     const gyre_link_table *table = resident->links->table;
     for (uint32_t i = 0; table && i < table->inlet_count; i++) {
         const gyre_link_ring *ring = link_at(link_inlets(table)[i].ring);
-        if (link_is_filled(ring, ring->claimed))
+        if (ring->pool ? device_jobs_waiting(ring, 1) : link_is_filled(ring, ring->claimed))
             return true;
     }
     return false;
@@ -121,7 +122,10 @@ static void give_back(gyre_link_ring *ring, gyre_u64 first, gyre_u64 end)
         const gyre_u64 border = (first / section + 1) * section;
         const gyre_u64 stop = border < end ? border : end;
         gyre_u64 *fetched = &ring->fetched[link_section(ring, first)];
-        __atomic_store_n(fetched, *fetched + (stop - first), __ATOMIC_RELEASE);
+        if (ring->pool)
+            __atomic_fetch_add(fetched, stop - first, __ATOMIC_RELEASE);
+        else
+            __atomic_store_n(fetched, *fetched + (stop - first), __ATOMIC_RELEASE);
         first = stop;
     }
 }
@@ -151,12 +155,92 @@ static void fetch_inlet(gyre_resident *resident, const gyre_link_inlet *inlet, u
     wake_sender(resident, inlet);
 }
 
+/* ---- pools ---- */
+
+static bool is_own(const struct opencl_links *links, const gyre_link_ring *ring)
+{
+    for (uint32_t i = 0; i < links->declared; i++)
+        if (links->ports[i].ring == ring)
+            return true;
+    return false;
+}
+
+/*
+ * How many messages of the ring this kernel takes for an epoch that has room for `room` more. Of a tree one for each block, with all else
+ * that the epoch has: whoever takes more at once has more of the tree alive than docs/pipelines.md says. Else a share of what waits, so that
+ * other members find some.
+ */
+static uint32_t jobs_wanted(const gyre_resident *resident, const gyre_link_ring *ring, uint32_t room)
+{
+    const uint32_t takers = GYRE_POOL_TAKERS(ring->pool), taken = resident->links->taken;
+    if (ring->pool & GYRE_POOL_NEWEST)
+        return opencl_least(room, taken < resident->blocks ? resident->blocks - taken : 0);
+    return opencl_least(room, (device_jobs_waiting(ring, ring->capacity) + takers - 1) / takers);
+}
+
+static void count_jobs(const gyre_link_inlet *inlet, uint32_t count, bool stolen)
+{
+    gyre_link_window *window = link_at(inlet->windows);
+    /* relaxed: statistics, written by this pump alone */
+    __atomic_store_n(&window->taken, window->taken + count, __ATOMIC_RELAXED);
+    if (stolen)
+        __atomic_store_n(&window->stolen, window->stolen + count, __ATOMIC_RELAXED);
+}
+
+/*
+ * Takes messages of a ring of a pool, and gives their places back, unless they are those of the kernel's next messages. They keep their
+ * order in the epoch: what the newest of them emit is newer than what the others do.
+ */
+static void fetch_jobs(gyre_resident *resident, const gyre_link_inlet *inlet, uint32_t most)
+{
+    gyre_link_ring *ring = link_at(inlet->ring);
+    const bool own = is_own(resident->links, ring);
+    const uint32_t room = opencl_least(most - resident->links->taken, opencl_columns_left(resident));
+    gyre_u64 first = 0;
+    const uint32_t count = device_jobs_take(ring, own, jobs_wanted(resident, ring, room), &first);
+    if (count == 0)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        fetch_message(resident, ring, link_slot(ring, first + i));
+    if (!(own && ring->pool & GYRE_POOL_NEWEST))
+        give_back(ring, first, first + count);
+    count_jobs(inlet, count, !own && ring->pool & GYRE_POOL_OWN);
+    wake_sender(resident, inlet);
+}
+
+/* Takes messages that the kernel emitted to pools of which it is a member. Whether there were some: then it steals none. */
+static bool fetch_own_jobs(gyre_resident *resident, uint32_t most)
+{
+    const struct opencl_links *links = resident->links;
+    const uint32_t inlets = links->table ? links->table->inlet_count : 0;
+    bool any = false;
+    for (uint32_t i = 0; i < inlets; i++) {
+        const gyre_link_inlet *inlet = &link_inlets(links->table)[i];
+        const gyre_link_ring *ring = link_at(inlet->ring);
+        if (!(ring->pool & GYRE_POOL_OWN) || !is_own(links, ring) || !device_jobs_waiting(ring, 1))
+            continue;
+        any = true;
+        if (links->taken < most)
+            fetch_jobs(resident, inlet, most);
+    }
+    return any;
+}
+
+/* ---- links and pools ---- */
+
 void opencl_fetch_links(gyre_resident *resident, uint32_t most)
 {
     const struct opencl_links *links = resident->links;
     const uint32_t inlets = links->table ? links->table->inlet_count : 0;
-    for (uint32_t i = 0; i < inlets && links->taken < most; i++)
-        fetch_inlet(resident, &link_inlets(links->table)[(i + links->turns) % inlets], most);
+    const bool own = fetch_own_jobs(resident, most);
+    for (uint32_t i = 0; i < inlets && links->taken < most; i++) {
+        const gyre_link_inlet *inlet = &link_inlets(links->table)[(i + links->turns) % inlets];
+        const gyre_link_ring *ring = link_at(inlet->ring);
+        if (!ring->pool)
+            fetch_inlet(resident, inlet, most);
+        else if (!own)
+            fetch_jobs(resident, inlet, most);
+    }
 }
 
 /* ---- queues ---- */
@@ -215,7 +299,7 @@ static void fetch_request(gyre_resident *resident, struct opencl_queue *queue, g
         const gyre_u32 table = (gyre_u32)(queue->entry - links->table->entries);
         message.in_flow = true;
         message.origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(table, place);
-        if (!opencl_flow_begin(queue->entry, index)) {
+        if (!opencl_flow_begin(links, queue->entry, index)) {
             device_admission_give(queue->entry);
             return;
         }

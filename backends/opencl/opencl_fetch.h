@@ -12,7 +12,10 @@
 bool opencl_fetch_has_links(const gyre_resident *resident);
 /** Whether a queue has a request that may be taken. `room`: there is some for what its handler may emit. */
 bool opencl_fetch_has_requests(const gyre_resident *resident, bool room);
-/** Takes messages from links while there are any and the epoch has fewer than `most`. */
+/**
+ * Takes messages from links while there are any and the epoch has fewer than `most`. Of pools what the kernel emitted itself goes
+ * first; of a pool whose order is `newest` the epoch has no more messages than the kernel has blocks.
+ */
 void opencl_fetch_links(gyre_resident *resident, uint32_t most);
 /**
  * Takes requests from queues in the same way: `room` is what links have room for, and counts for entries of a pipeline alone.

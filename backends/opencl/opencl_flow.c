@@ -144,7 +144,7 @@ static gyre_u32 give_reply(const gyre_resident *resident, const struct settling 
 
 /* ---- flows ---- */
 
-bool opencl_flow_begin(const gyre_link_entry *entry, gyre_u64 index)
+bool opencl_flow_begin(const struct opencl_links *links, const gyre_link_entry *entry, gyre_u64 index)
 {
     gyre_flow *flow = (gyre_flow *)link_at(entry->flows) + (index & (entry->slots.capacity - 1));
     if (entry->slots.foreign && __atomic_exchange_n(&flow->busy, 1, __ATOMIC_ACQUIRE))
@@ -157,6 +157,8 @@ bool opencl_flow_begin(const gyre_link_entry *entry, gyre_u64 index)
                0, head->memory_size);
     if (head->asks)
         flow->asking = 0;
+    if (links->rounds)
+        flow->rounds = flow->stirred = 0;
     if (entry->slots.stamps_offset)
         flow->started_ns = gyre_clock_ns();
     return true;
@@ -181,13 +183,35 @@ static gyre_i32 count_asking(const struct settling *settling)
                : 0;
 }
 
-/* Ends a flow in which no handler failed or replied. What waited for an answer most likely would have replied. */
+/*
+ * Begins another round of a flow all of whose messages were handled. False when it has none: the pipeline has no rounds, or nothing was
+ * emitted in the last one.
+ */
+static bool begin_round(const gyre_resident *resident, const struct settling *settling)
+{
+    gyre_flow *flow = settling->flow;
+    if (!flow || !resident->links->rounds || !__atomic_load_n(&flow->stirred, __ATOMIC_RELAXED))
+        return false;
+    __atomic_store_n(&flow->stirred, 0, __ATOMIC_RELAXED); /* the flow is this pump's until it sends */
+    opencl_ports_begin_round(resident->links, GYRE_ORIGIN_NEXT(settling->message->origin) | GYRE_ORIGIN_SOLE,
+                             ++flow->rounds);
+    return true;
+}
+
+/* Notes that something was emitted in this round. Whoever ends the round sees it: `alive`, or the links, order them. */
+static void note_sent(const gyre_resident *resident, const struct settling *settling, uint32_t sent)
+{
+    if (resident->links->rounds && sent)
+        __atomic_store_n(&settling->flow->stirred, 1, __ATOMIC_RELAXED);
+}
+
+/* Ends a flow, or a round of it, in which no handler failed or replied. What waited for an answer most likely would have replied. */
 static void end_silent(gyre_resident *resident, const struct settling *settling)
 {
     const gyre_failure silent = failure_of(GYRE_FAILURE_ASK, "a kernel was asked, and did not reply");
     if (count_asking(settling) > 0)
         complete_failed(resident, settling, &silent);
-    else
+    else if (!begin_round(resident, settling))
         complete(resident, settling, GYRE_OUTCOME_NO_REPLY, 0);
 }
 
@@ -312,6 +336,7 @@ static void settle_sole(gyre_resident *resident, const struct settling *settling
     const gyre_u64 next = GYRE_ORIGIN_NEXT(settling->message->origin);
     const uint32_t alive = did->sent + did->again;
     const bool stays_alone = alive == 1 && !did->replied;
+    note_sent(resident, settling, did->sent);
     if (alive > quota_of(settling)) {
         const gyre_failure over = failure_of(GYRE_FAILURE_QUOTA, OVER_TEXT);
         did->again = false;
@@ -331,6 +356,7 @@ static void settle_counted(gyre_resident *resident, const struct settling *settl
                            struct outcome *did)
 {
     const uint32_t alive = did->sent + did->again;
+    note_sent(resident, settling, did->sent);
     if (did->failed)
         note_failure(settling->flow, &did->failure);
     else if (did->replied)

@@ -16,7 +16,7 @@
  * Begins the flow of a request. False when the last flow of its place is not settled: only a program that breaks the
  * protocol sends so early, and its request has no completion.
  */
-bool opencl_flow_begin(const gyre_link_entry *entry, gyre_u64 index);
+bool opencl_flow_begin(const struct opencl_links *links, const gyre_link_entry *entry, gyre_u64 index);
 /** The flow of a message. */
 gyre_flow *opencl_flow_of(const struct opencl_links *links, gyre_u64 origin);
 /** Whether the flow of a message of a link exceeded its quota: then no handler is called for it any more. */

@@ -26,7 +26,7 @@ struct opencl_port {
     bool sent;                   /* the target may wait for a bell */
 };
 
-/** A subscriber of a topic that the kernel sends to. */
+/** A subscriber of a topic that the kernel sends to, or a member of a pool. */
 struct opencl_branch {
     const gyre_link_branch *branch;
     gyre_link_ring *ring;
@@ -74,6 +74,7 @@ struct opencl_links {
     const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
     struct opencl_port ports[GYRE_PORTS_MAX];
     uint32_t port_count, declared; /* with ports for answers; without */
+    uint32_t rounds; /* 1 + the port by which rounds of a flow begin; 0: the pipeline has none */
     struct opencl_branch branches[GYRE_BRANCHES_MAX];
     uint32_t branch_count;
     bool heard;            /* a program subscribed to a topic that the kernel sends to */

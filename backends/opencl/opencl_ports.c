@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel's own end of links: its rings, and what its handlers emit into them (opencl_ports.h). Takes no lock. */
+#include "../device/device_jobs.h"
 #include "opencl_link_ring.h"
 #include "opencl_ports.h"
 
@@ -8,7 +9,7 @@
 
 #include "gyre/waiting.h"
 
-/* Adds the subscribers of the topic that a port leads to. */
+/* Adds the subscribers of the topic, or the members of the pool, that a port leads to. */
 static void aim_branches(struct opencl_links *links, uint32_t number)
 {
     const gyre_link_topic *topic = link_at(links->ports[number].wired->control);
@@ -23,7 +24,7 @@ static void aim_branches(struct opencl_links *links, uint32_t number)
 void opencl_ports_aim(struct opencl_links *links)
 {
     const gyre_link_table *table = links->table;
-    links->branch_count = 0;
+    links->branch_count = links->rounds = 0;
     links->heard = false;
     links->port_count = links->declared;
     for (; table && links->port_count < table->port_count && links->port_count < GYRE_PORTS_MAX;
@@ -35,8 +36,10 @@ void opencl_ports_aim(struct opencl_links *links)
         port->wired = wired && wired->use != GYRE_PORT_UNWIRED ? wired : NULL;
         port->ring = port->wired ? link_at(wired->rings) : NULL;
         port->sent = false;
-        if (port->wired && wired->use == GYRE_PORT_TOPIC)
+        if (port->wired && (wired->use == GYRE_PORT_TOPIC || wired->use == GYRE_PORT_POOL))
             aim_branches(links, i);
+        if (i >= links->declared && port->ring && port->ring->talk == GYRE_TALK_ROUNDS)
+            links->rounds = 1 + i;
     }
 }
 
@@ -58,6 +61,18 @@ static gyre_u64 find_room(gyre_link_ring *ring)
     return ring->capacity - (ring->head - tail);
 }
 
+/* Whether the messages of a port lie in a ring of its own, which one kernel, or any member of a pool, takes them from. */
+static bool has_ring(const struct opencl_port *port)
+{
+    return port->wired && (port->wired->use == GYRE_PORT_LINKED || port->wired->use == GYRE_PORT_POOL);
+}
+
+/* Whether the branch is a member of a pool, where any of them takes a message, and not a subscriber of a topic. */
+static bool is_member(const struct opencl_links *links, const struct opencl_branch *branch)
+{
+    return links->ports[branch->port].wired->use == GYRE_PORT_POOL;
+}
+
 /* A ring in which the kernel waits for room: of a link, or of a subscriber of a topic that is waited for. */
 struct waited_ring {
     gyre_link_ring *ring;
@@ -69,7 +84,7 @@ static bool next_waited(const struct opencl_links *links, uint32_t *at, struct w
 {
     for (; *at < links->port_count; ++*at) {
         const struct opencl_port *port = &links->ports[*at];
-        if (!port->wired || port->wired->use != GYRE_PORT_LINKED)
+        if (!has_ring(port))
             continue;
         *out = (struct waited_ring){port->ring, port->most};
         ++*at;
@@ -77,7 +92,7 @@ static bool next_waited(const struct opencl_links *links, uint32_t *at, struct w
     }
     for (; *at < links->port_count + links->branch_count; ++*at) {
         const struct opencl_branch *branch = &links->branches[*at - links->port_count];
-        if (branch->branch->slow != GYRE_BRANCH_WAIT)
+        if (branch->branch->slow != GYRE_BRANCH_WAIT || is_member(links, branch))
             continue;
         *out = (struct waited_ring){branch->ring, links->ports[branch->port].most};
         ++*at;
@@ -152,6 +167,8 @@ static uint32_t count_branches(const gyre_resident *resident, uint32_t i)
     uint32_t count = 0;
     for (uint32_t number = 0; number < links->branch_count; number++) {
         struct opencl_branch *branch = &links->branches[number];
+        if (is_member(links, branch))
+            continue;
         branch->accepted = accept(branch, emitted_to(resident, i, branch->port));
         if (!is_outside(branch))
             count += branch->accepted;
@@ -167,7 +184,7 @@ uint32_t opencl_ports_count(const gyre_resident *resident, uint32_t i, const cha
         const uint32_t emitted = emitted_to(resident, i, number);
         if (emitted && !links->ports[number].wired)
             *astray = resident->kernel->record.ports[number].name;
-        else if (emitted && links->ports[number].wired->use == GYRE_PORT_LINKED)
+        else if (emitted && has_ring(&links->ports[number]))
             count += emitted;
     }
     return count + count_branches(resident, i);
@@ -303,6 +320,16 @@ static void publish_topic(struct opencl_links *links, uint32_t number, const str
         throw_away(own, emitted);
 }
 
+/* Shows the members of the port's pool what the call emitted to it. */
+static void publish_jobs(struct opencl_links *links, uint32_t number, const struct opencl_message *from,
+                         const unsigned char *place, uint32_t emitted, gyre_u64 origin)
+{
+    publish(links->ports[number].ring, &links->ports[number], from, place, emitted, origin);
+    device_jobs_publish(links->ports[number].ring, emitted);
+    for (uint32_t i = 0; i < links->branch_count; i++)
+        links->branches[i].sent = links->branches[i].sent || links->branches[i].port == number;
+}
+
 void opencl_ports_publish(gyre_resident *resident, uint32_t i, gyre_u64 origin)
 {
     struct opencl_links *links = resident->links;
@@ -318,10 +345,29 @@ void opencl_ports_publish(gyre_resident *resident, uint32_t i, gyre_u64 origin)
             port->sent = true;
         } else if (port->wired->use == GYRE_PORT_TOPIC) {
             publish_topic(links, number, from, place, emitted, origin);
+        } else if (port->wired->use == GYRE_PORT_POOL) {
+            publish_jobs(links, number, from, place, emitted, origin);
         } else {
             throw_away(port->ring, emitted);
         }
     }
+}
+
+void opencl_ports_begin_round(struct opencl_links *links, gyre_u64 origin, gyre_u32 round)
+{
+    struct opencl_port *port = &links->ports[links->rounds - 1];
+    gyre_link_ring *ring = port->ring;
+    gyre_link_slot *slot = link_slot(ring, ring->head);
+    gyre_link_ask *ask = ask_of(slot);
+    ask->token = round;
+    ask->depth = 0;
+    memset(ask + 1, 0, ring->choice);
+    slot->origin = origin;
+    slot->length = ring->choice;
+    /* pairs with the acquire of the target */
+    __atomic_store_n(&slot->sequence, (gyre_u32)(ring->head + 1), __ATOMIC_RELEASE);
+    __atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_RELAXED);
+    port->sent = true;
 }
 
 /* ---- bells ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ports of a kernel that can be a stage (opencl_linked.h): the rings that they lead to, room in these, and what is sent. A port
- * that leads to a topic has the ring of each subscriber, and what is emitted is copied into all of them.
+ * that leads to a topic has the ring of each subscriber, and what is emitted is copied into all of them. One that leads to a pool has a
+ * ring that all members take from.
  * The pump alone writes the rings of its kernel, except the counts of fetched messages.
  */
 #ifndef GYRE_OPENCL_PORTS_H
@@ -28,6 +29,8 @@ uint32_t opencl_ports_count_asks(const gyre_resident *resident, uint32_t i);
 bool opencl_ports_can_answer(const struct opencl_links *links, const struct opencl_message *message);
 /** Sends the reply of message i as that answer. */
 void opencl_ports_answer(gyre_resident *resident, uint32_t i, gyre_u64 origin);
+/** Has the kernel that begins rounds (links->rounds is not 0) begin one for a flow. There is room for the message that says so. */
+void opencl_ports_begin_round(struct opencl_links *links, gyre_u64 origin, gyre_u32 round);
 /** Tells the targets of links whether the pump, about to sleep, waits for room in their rings. */
 void opencl_ports_tell_starved(const gyre_resident *resident, bool starved);
 /** Wakes the kernels and programs that sleep and were sent something. */

@@ -348,10 +348,12 @@ static void note_rare(struct checker *checker, const char *name, const struct pl
     static const char *const rare[][2] = {{"gyre_more_", "GYRE_MORE"},
                                           {"gyre_turn", "gyre_turn"},
                                           {"gyre_flow_", "GYRE_FLOW"},
-                                          {"gyre_token", "gyre_token"}};
+                                          {"gyre_token", "gyre_token"},
+                                          {"gyre_round", "gyre_round"}};
     for (size_t i = 0; i < sizeof rare / sizeof rare[0]; i++)
         if (strcmp(name, rare[i][0]) == 0)
-            report_only_some(&checker->report, rare[i][1], strcmp(name, "gyre_token") == 0, place);
+            report_only_some(&checker->report, rare[i][1],
+                             strcmp(name, "gyre_token") == 0 || strcmp(name, "gyre_round") == 0, place);
 }
 
 void check_call(struct checker *checker, CXCursor call, size_t function)

@@ -100,6 +100,7 @@ static const struct usage {
     {"gyre_ask",
      "`gyre_ask(gyre, shop, 1)`: the context, the name of a port, and a number that comes back with the answer"},
     {"gyre_token", "`gyre_token(gyre)`"},
+    {"gyre_round", "`gyre_round(gyre)`"},
     {"GYRE_KERNEL_OF_TO",
      "`GYRE_KERNEL_OF_TO(name, LIST, ports)`: a name, the list of a GYRE_PROTOCOL and the name of GYRE_PORTS"},
     {"GYRE_BLOCK_KERNEL_OF_TO",

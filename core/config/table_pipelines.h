@@ -39,6 +39,12 @@
      .preset = "0",
      .doc = "How many messages of one request may be alive at once: one that exceeds it fails (-16). Needed where links "
             "form a cycle, as those of kernels that ask each other do. 0: any number."},
+    {.kind = GYRE_SECTION_PIPELINE,
+     .type = GYRE_VALUE_NAME,
+     .key = "rounds",
+     .preset = "",
+     .doc = "The kernel that is called for a request when all messages of a round were handled and no kernel replied: what it "
+            "emits is the next round. Empty: the request ends there."},
 
     {.kind = GYRE_SECTION_LINK,
      .type = GYRE_VALUE_NAME,

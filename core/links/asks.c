@@ -45,7 +45,7 @@ uint32_t gyre_asks_port_count(const gyre_pipeline *pipeline, int node)
 {
     uint32_t count = record_of(pipeline, node)->port_count;
     for (int i = 0; i < pipeline->link_count; i++)
-        count += pipeline->links[i].from == node && pipeline->links[i].talk == GYRE_TALK_ANSWERS;
+        count += pipeline->links[i].from == node && pipeline->links[i].talk >= GYRE_TALK_ANSWERS;
     return count;
 }
 

@@ -12,7 +12,7 @@
 const gyre_type *gyre_asks_reply(const gyre_kernel_record *record, uint32_t port);
 /** Bytes of the largest message of the link, and of what stands in front of it in its slot. */
 uint64_t gyre_link_payload(const gyre_pipeline *pipeline, const struct gyre_link *link);
-/** The ports of a node, with those by which answers go back. */
+/** The ports of a node, with those that Gyre adds: by which answers go back, and rounds begin (rounds.h). */
 uint32_t gyre_asks_port_count(const gyre_pipeline *pipeline, int node);
 /** The number of the type of a link's answers among those that its target takes; 0: the target takes one type, or it is no answers' link. */
 uint32_t gyre_asks_choice(const gyre_pipeline *pipeline, const struct gyre_link *link);

@@ -410,12 +410,26 @@ static gyre_status check_device(const gyre_pipeline *pipeline, const char *call)
         call, gyre_dispatch_backend(pipeline->device), pipeline->name);
 }
 
+/* A kernel that came later would have no link by which a round begins. */
+static gyre_status check_rounds(const gyre_pipeline *pipeline, const char *call)
+{
+    if (!pipeline->has_rounds)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_UNIMPLEMENTED,
+        "%s: pipeline '%s' has rounds, so its links do not change while it is open: close it, and open "
+        "another one",
+        call, pipeline->name);
+}
+
 /* Takes the lock, and visits the pipeline. */
 static gyre_status enter(gyre_pipeline *pipeline, const char *call)
 {
     gyre_status status = gyre_runtime_check_own(pipeline->runtime, call);
     if (status == GYRE_OK)
         status = check_device(pipeline, call);
+    if (status == GYRE_OK)
+        status = check_rounds(pipeline, call);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&pipeline->lock);

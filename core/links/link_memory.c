@@ -16,6 +16,7 @@
 #include "core/links/outlets.h"
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
+#include "core/links/rounds.h"
 #include "core/links/work_pool.h"
 
 /* ---- memory ---- */
@@ -136,7 +137,8 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
         rings[i].talk = link->talk;
         rings[i].pool = gyre_work_pool_word(pipeline, link);
         rings[i].back = link->talk == GYRE_TALK_ASKS ? link->back : 0;
-        rings[i].choice = gyre_asks_choice(pipeline, link);
+        rings[i].choice = link->talk == GYRE_TALK_ROUNDS ? gyre_rounds_size(pipeline, link)
+                                                         : gyre_asks_choice(pipeline, link);
         gyre_link_key_write(&link->key, &rings[i]);
     }
     const gyre_status status = gyre_link_store_write(pipeline->device, store_of(pipeline, link), link->rings,

@@ -113,6 +113,7 @@ struct gyre_pipeline {
     int link_count;
 
     uint32_t window, quota; /* as gyre_pipeline_info has them */
+    bool has_rounds;        /* rounds.h */
     uint32_t window_most;   /* 0: no links form a cycle */
     uint64_t admission; /* where the gyre_link_admission lies in the memory of links; in use with a window */
 

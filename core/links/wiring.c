@@ -14,6 +14,7 @@
 #include "core/links/asks.h"
 #include "core/links/cycles.h"
 #include "core/links/pipeline.h"
+#include "core/links/rounds.h"
 #include "core/links/work_pool.h"
 #include "core/types/compare.h"
 #include "core/types/types.h"
@@ -531,6 +532,8 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
         status = gyre_wiring_blame(wiring->entry, check_reached(pipeline));
     if (status == GYRE_OK)
         status = gyre_work_pools_check_device(pipeline);
+    if (status == GYRE_OK)
+        status = gyre_rounds_add(pipeline, wiring);
     if (status == GYRE_OK)
         status = gyre_cycles_find(pipeline, wiring);
     if (status == GYRE_OK)

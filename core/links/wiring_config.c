@@ -641,6 +641,17 @@ static uint32_t read_number(const struct wiring *wiring, const char *key, uint32
     return (uint32_t)gyre_config_int(wiring->config, GYRE_SECTION_PIPELINE, name, key);
 }
 
+/* The kernel that begins rounds; "": none. */
+static const char *read_rounds(struct wiring *wiring, const char *given)
+{
+    const char *name = wiring->out->desc.name;
+    if (given)
+        return copy_text(wiring, given);
+    const char *origin = gyre_config_find(wiring->config, GYRE_SECTION_PIPELINE, name, "rounds")->origin;
+    wiring->out->rounds = strcmp(origin, "default") == 0 ? NULL : origin;
+    return copy_text(wiring, gyre_config_text(wiring->config, GYRE_SECTION_PIPELINE, name, "rounds"));
+}
+
 static gyre_status fill_wiring(struct wiring *wiring, const gyre_pipeline_desc *given)
 {
     gyre_pipeline_desc *desc = &wiring->out->desc;
@@ -659,6 +670,7 @@ static gyre_status fill_wiring(struct wiring *wiring, const gyre_pipeline_desc *
                         gyre_config_bool(wiring->config, GYRE_SECTION_PIPELINE, desc->name, "links_tight");
     desc->window = read_number(wiring, "window", given->window, &wiring->out->window);
     desc->quota = read_number(wiring, "quota", given->quota, &wiring->out->quota);
+    desc->rounds = read_rounds(wiring, given->rounds);
     return status == GYRE_OK && wiring->out->pool.exhausted ? gyre_pool_no_memory() : status;
 }
 

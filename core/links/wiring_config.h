@@ -27,8 +27,8 @@ enum { GYRE_WIRING_LINKS_MAX = 512 }; /* links of one pipeline */
 struct gyre_wiring_config {
     gyre_pipeline_desc desc;         /* nothing of it is left to the configuration any more */
     struct gyre_wiring_place *links; /* a place for each of desc.links */
-    const char *entry, *answer, *window,
-        *quota; /* the places of these settings; NULL: the application gave them, or they are not set */
+    const char *entry, *answer, *window, *quota,
+        *rounds; /* the places of these settings; NULL: the application gave them, or they are not set */
     struct gyre_pool pool;
 };
 

@@ -92,7 +92,7 @@ static gyre_status check_member(const struct gyre_link *link, const struct gyre_
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
             "kernel '%s' is a member of pool '%s', and backend '%s' has no pools yet: run all of its members "
-            "on backend 'cpu', or give the kernel a link of its own",
+            "on a backend that has them, as 'cpu' has, or give the kernel a link of its own",
             to->name, link->pool, backend);
     if (to->device != from->device && !(to->is_shared && from->is_shared))
         return gyre_error_set(
@@ -114,7 +114,7 @@ gyre_status gyre_work_pools_check_device(const gyre_pipeline *pipeline)
             gyre_error_set(
                 GYRE_UNIMPLEMENTED,
                 "kernel '%s' sends to pool '%s', and backend '%s' has no pools yet: run the pipeline on "
-                "backend 'cpu', or give the port a link to one kernel",
+                "a backend that has them, as 'cpu' has, or give the port a link to one kernel",
                 from->name, link->pool, gyre_dispatch_backend(from->device));
             return gyre_wiring_blame(link->place.from, GYRE_UNIMPLEMENTED);
         }

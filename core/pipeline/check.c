@@ -71,7 +71,8 @@ static void refuse_ports(struct gyre_check *check, char *const fields[])
 /* Refuses a word of the dialect that the device's backend does not have yet. */
 static void refuse_word(struct gyre_check *check, char *const fields[])
 {
-    const bool asks = strcmp(fields[1], "ASK") == 0 || strcmp(fields[1], "gyre_token") == 0;
+    const bool asks = strcmp(fields[1], "ASK") == 0 || strcmp(fields[1], "gyre_token") == 0 ||
+                      strcmp(fields[1], "gyre_round") == 0;
     const char *const backend = asks ? check->askless : check->wordless;
     if (!backend || check->verdict == GYRE_CHECK_REFUSED)
         return;

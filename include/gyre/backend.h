@@ -185,7 +185,9 @@ enum gyre_linking {
      * over requests of entries that say GYRE_REQUEST_ANSWERED, and gyre_control_block.working says which flow a handler is at
      * (GYRE_WORKING_FLOW)
      */
-    GYRE_LINKING_WORKER = 4096
+    GYRE_LINKING_WORKER = 4096,
+    /* since 2.10: pipelines have rounds (GYRE_TALK_ROUNDS), and kernels the word gyre_round */
+    GYRE_LINKING_ROUNDS = 8192
 };
 
 typedef struct gyre_device_info {

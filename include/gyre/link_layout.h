@@ -71,9 +71,15 @@ typedef struct gyre_link_ask {
 } gyre_link_ask;
 
 enum gyre_link_talk {
-    GYRE_TALK_TELLS = 0,  /* the messages have no gyre_link_ask */
-    GYRE_TALK_ASKS = 1,   /* they ask the target */
-    GYRE_TALK_ANSWERS = 2 /* they are what the target asked for */
+    GYRE_TALK_TELLS = 0,   /* the messages have no gyre_link_ask */
+    GYRE_TALK_ASKS = 1,    /* they ask the target */
+    GYRE_TALK_ANSWERS = 2, /* they are what the target asked for */
+    /*
+     * only for a device with GYRE_LINKING_ROUNDS: each says that a flow, all of whose messages were handled, goes on with another round.
+     * Its token is the round's number, its depth 0, and its payload zeros. Whoever handles the last message of a flow in which nobody
+     * replied or failed sends one, unless nothing was emitted since the last one
+     */
+    GYRE_TALK_ROUNDS = 3
 };
 
 /*
@@ -118,7 +124,7 @@ typedef struct gyre_link_ring {
     gyre_u32 talk;     /* enum gyre_link_talk; not 0 only for a device with GYRE_LINKING_ASKS (backend.h) */
     gyre_u32 back;     /* of a ring that asks: the port of the target by which the answers come back */
     gyre_u32
-        choice; /* of one that answers: the number of the answers' type among those that the target takes; 0: it takes one */
+        choice; /* of one that answers: the number of the answers' type among those that the target takes; 0: it takes one. Of one by which rounds begin: bytes of a message */
     gyre_u32 share;                /* enum gyre_link_share */
     gyre_u32 key_offset, key_size; /* with GYRE_LINK_SHARE_KEY: where the field lies in a message */
     gyre_u32 pool;                 /* 0: the ring is of no pool; else GYRE_POOL_... */
@@ -171,7 +177,9 @@ typedef struct gyre_flow {
     gyre_u32 over;          /* not 0: it exceeded its quota, so no handler is called for it any more */
     /* of a pipeline with asks (gyre_flow_head): asks less answers. Below 0: a handler answered twice */
     gyre_i32 asking;
-    gyre_u64 reserved[4];
+    /* of a pipeline with rounds: how many began, and whether something was emitted in the present one */
+    gyre_u32 rounds, stirred;
+    gyre_u64 reserved[3];
 } gyre_flow;
 
 /** How many flows of a pipeline are under way, and may be. */

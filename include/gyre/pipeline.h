@@ -135,6 +135,11 @@ typedef struct gyre_pipeline_desc {
         window; /* requests that may be under way at once; 0: as configured, which may be: Gyre chooses */
     uint32_t
         quota; /* messages of one request that may be alive at once; needed by cycles; 0: as configured */
+    /**
+     * The kernel that begins rounds: it is called for a request, with a message of zeros and gyre_round (kernel.h), each time that all
+     * messages of the request were handled and nobody has replied. NULL: as configured; "": none.
+     */
+    const char *rounds;
 } gyre_pipeline_desc;
 
 /**
@@ -206,7 +211,10 @@ typedef struct gyre_link_info {
     uint64_t room;
     uint64_t section; /* room that comes back at once, and may be in use for one message */
     uint64_t held;    /* messages that blocks of the target took, and give back together */
-    /* 0: a link; 1: its messages ask (ASK in kernel.h); 2: Gyre's own, which leads the answers of the port `port` back */
+    /*
+     * 0: a link; 1: its messages ask (ASK in kernel.h); 2: Gyre's own, which leads the answers of the port `port` back; 3: Gyre's own, by
+     * which the kernel, when it handled the last message of a round, has the next one begin
+     */
     uint32_t talk;
     char answer[GYRE_PIPELINE_NAME_MAX]; /* of one that asks: the type of the answers */
     char key[128]; /* the field whose value decides which block handles a message; "": any block may */

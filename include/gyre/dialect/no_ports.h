@@ -57,6 +57,7 @@
 #ifdef GYRE_DIALECT_OPENCL
 #define gyre_turn(gyre_)  ((void)(gyre_), (gyre_u32)0)
 #define gyre_token(gyre_) ((void)(gyre_), (gyre_u32)0)
+#define gyre_round(gyre_) ((void)(gyre_), (gyre_u32)0)
 #endif
 #define gyre_flow_id(gyre_) ((void)(gyre_), (gyre_u64)0)
 

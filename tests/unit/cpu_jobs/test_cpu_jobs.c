@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rings of pools: the owner takes the newest message, thieves the oldest, and each message is taken once, and whole. */
 #include "backends/cpu/cpu_jobs.h"
+#include "backends/device/device_jobs.h"
 #include "unit/unit.h"
 
 #include <pthread.h>
@@ -58,7 +59,7 @@ static void emit(uint64_t from, uint32_t count)
         __atomic_store_n(&slot->sequence, (uint32_t)(ring.head + i + 1), __ATOMIC_RELEASE);
     }
     __atomic_store_n(&ring.head, ring.head + count, __ATOMIC_RELAXED);
-    cpu_jobs_publish(&ring, count);
+    device_jobs_publish(&ring, count);
 }
 
 static struct payload read_job(const struct cpu_job *job)

@@ -147,6 +147,23 @@ refuses 4 "pipeline 'pagerank': $pagerank:15: links lead from kernel 'judge' bac
 run pipeline pagerank --config "$pagerank" --set link.again.capacity=64 --set pipeline.pagerank.window=7
 refuses 4 "pipeline 'pagerank': command line: link 'again' is in a cycle and has room for 55 of its messages: 64 of its capacity, less 4 (a section), 4 (taken by 1 block) and 1 (the most of one call); expected room for 63: window 7 x quota 9. Lower these, or set capacity of the link to more"
 
+# ---- rounds ----
+
+supersteps=examples/pipeline/supersteps.ini
+run pipeline supersteps --config "$supersteps"
+exits 0
+[[ "$(grep -cE '^  rounds +->  collect .*, begins rounds$' <<<"$out")" == 2 ]] || fail "expected a link of each kernel by which rounds begin"
+run pipeline supersteps --config "$supersteps" --json
+exits 0
+prints '"begins_rounds":true'
+run call --config "$supersteps" --pipeline supersteps '{"round":0,"rank":[0.2,0.2,0.2,0.2,0.2]}' '{"round":0,"rank":[0,0,0,0,0]}' <"$nothing"
+exits 0
+[[ "$out" == '{"round":23,"rank":[0.22732924115144215,0.12661517230004232,0.3570607996444902,0.18175057091895017,0.10724421598507511]}'$'\n''{"no_reply":true}' ]] ||
+    fail "expected the ranks, found $out"
+sed "s|= supersteps.gyre|= $PWD/examples/pipeline/supersteps.gyre|; s|^rounds = collect|rounds = colect|" "$supersteps" >"$folder/rounds.ini"
+run pipeline supersteps --config "$folder/rounds.ini"
+refuses 4 "pipeline 'supersteps': $folder/rounds.ini:$(sed -n '/^rounds = /=' "$folder/rounds.ini"): rounds: expected a kernel of the pipeline, found 'colect': link one to it; did you mean 'collect'?"
+
 # ---- pools ----
 
 queens=examples/pipeline/queens.ini
