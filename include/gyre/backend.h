@@ -179,7 +179,17 @@ enum gyre_linking {
      * since 2.10: threads of this process move the messages, and find links, flows, control regions and the queues of entries
      * (gyre_link_entry.region) by addresses of this process. So kernels of several such devices are stages of one pipeline
      */
-    GYRE_LINKING_SHARED = 2048
+    GYRE_LINKING_SHARED = 2048,
+    /*
+     * since 2.10: blocks take up another table of links between two messages and leave nothing behind that only the old one names, so
+     * links come, lead elsewhere and go while the pipeline is open
+     */
+    GYRE_LINKING_CHANGES = 4096,
+    /*
+     * since 2.10: a subscriber may be a program (gyre_link_branch.is_client) whose rings lie in the device's memory, from where the core
+     * copies. The kernel that sends is compiled with GYRE_LIMITED (gyre_kernel_record.is_unlimited is 0)
+     */
+    GYRE_LINKING_COPIES = 8192
 };
 
 typedef struct gyre_device_info {
