@@ -332,7 +332,7 @@ enum {
     LARGE_BLOCKS = 4,
     LARGE_SHARE = 32,       /* the device has at least this many multiprocessors for each of these blocks */
     OWN_SHARED = 48 * 1024, /* staging and bookkeeping of the resident loop */
-    LINKING = GYRE_LINKING_YES | GYRE_LINKING_FOREIGN,
+    LINKING = GYRE_LINKING_YES | GYRE_LINKING_FOREIGN | GYRE_LINKING_CHANGES | GYRE_LINKING_COPIES,
     /* most scratch on any device: a kernel that runs on capability 8.0 runs on later ones */
     SCRATCH_MAX = 160 * 1024
 };
@@ -349,23 +349,23 @@ static uint32_t large_blocks(const gyre_device *device)
 
 gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
 {
-    gyre_device_info now = {
-        .memory_size = device->memory_size,
-        .unit_count = device->sm_count,
-        .can_seal = 1,
-        .knows_foreign = 1,
-        .bridging = GYRE_BRIDGING_QUEUE,
-        .lanes_max = LANES_MAX,
-        .blocks_max = device->sm_count * BLOCKS_EACH,
-        .lanes_default = CUDA_LANES_DEFAULT,
-        .lanes_default_least = CUDA_LANES_DEFAULT_LEAST,
-        .blocks_default = 1,
-        .blocks_default_large = large_blocks(device),
-        .knows_express = 1,
-        .knows_links = LINKING | GYRE_LINKING_SLOTS | GYRE_LINKING_KEYS | GYRE_LINKING_TOPICS |
-                       GYRE_LINKING_WORDS | GYRE_LINKING_CYCLES | GYRE_LINKING_CHANGES | GYRE_LINKING_COPIES,
-        .link_slots = 4096, /* room comes back by sixteenths, and a run takes 512 messages */
-        .block_lane_multiple = WARP};
+    gyre_device_info now = {.memory_size = device->memory_size,
+                            .unit_count = device->sm_count,
+                            .can_seal = 1,
+                            .knows_foreign = 1,
+                            .bridging = GYRE_BRIDGING_QUEUE,
+                            .lanes_max = LANES_MAX,
+                            .blocks_max = device->sm_count * BLOCKS_EACH,
+                            .lanes_default = CUDA_LANES_DEFAULT,
+                            .lanes_default_least = CUDA_LANES_DEFAULT_LEAST,
+                            .blocks_default = 1,
+                            .blocks_default_large = large_blocks(device),
+                            .knows_express = 1,
+                            .knows_links = LINKING | GYRE_LINKING_SLOTS | GYRE_LINKING_KEYS |
+                                           GYRE_LINKING_TOPICS | GYRE_LINKING_WORDS | GYRE_LINKING_CYCLES,
+                            .link_slots =
+                                4096, /* room comes back by sixteenths, and a run takes 512 messages */
+                            .block_lane_multiple = WARP};
     snprintf(now.name, sizeof now.name, "%s", device->name);
     snprintf(now.architecture, sizeof now.architecture, "%s", device->architecture);
     cuda_compiler_identity(device, now.compiler, sizeof now.compiler);
