@@ -243,6 +243,18 @@ GYRE_HELPER void gyre_link_meet_(gyre_u32 threads)
         __syncthreads();
 }
 
+/*
+ * Whether a subscriber fetches from the port's own ring. Where lanes emit, that counts in files with GYRE_LIMITED alone: of an outlet,
+ * whose ring nobody fetches from, they count what was sent.
+ */
+#if GYRE_LIMITED
+#define GYRE_LINK_IS_HEARD_(branch, is_own) (is_own)
+#define GYRE_LINK_IS_COUNTED_(out)          ((out)->use != GYRE_PORT_TOPIC || (out)->placed || !(out)->heard)
+#else
+#define GYRE_LINK_IS_HEARD_(branch, is_own) ((branch)->in_place)
+#define GYRE_LINK_IS_COUNTED_(out)          (!((out)->use == GYRE_PORT_TOPIC && !(out)->placed))
+#endif
+
 /* ---- where a run is worked on ---- */
 
 /*
@@ -411,7 +423,7 @@ GYRE_OUTLINE_ void gyre_link_open_topic_(gyre_link_view_ *links, gyre_u32 number
         branch->is_client = gyre_near_half_load_(&from->is_client);
         links->heard |= branch->is_client;
 #endif
-        out->heard |= branch->in_place;
+        out->heard |= GYRE_LINK_IS_HEARD_(branch, rings == own);
     }
 }
 
