@@ -10,8 +10,23 @@
 #include "core/config/config.h"
 #include "core/links/pipeline_make.h"
 
+/* The gyre_launch_desc.stage of a kernel: also that which programs may subscribe to is compiled for that. */
+static int stage_of(const gyre_pipeline_desc *desc, const char *name, size_t length)
+{
+    if (desc->window || desc->quota)
+        return 2;
+    for (size_t i = 0; i < desc->link_count; i++) {
+        const gyre_link_desc *link = &desc->links[i];
+        if ((link->topic || strcmp(link->to, GYRE_WIRING_HOST) == 0) &&
+            gyre_wiring_kernel_length(link->from) == length && memcmp(link->from, name, length) == 0)
+            return 2;
+    }
+    return 1;
+}
+
 /* Launches a kernel that has a section and no launch yet. What neither has, the wiring tells. */
-static gyre_status launch_named(gyre_runtime *runtime, const char *name, size_t length, int stage)
+static gyre_status launch_named(gyre_runtime *runtime, const gyre_pipeline_desc *desc, const char *name,
+                                size_t length)
 {
     char kernel[GYRE_PIPELINE_NAME_MAX];
     gyre_kernel *launched;
@@ -22,21 +37,21 @@ static gyre_status launch_named(gyre_runtime *runtime, const char *name, size_t 
     if (gyre_kernel_find(runtime, kernel) ||
         !gyre_config_has_section(runtime->config, GYRE_SECTION_KERNEL, kernel))
         return GYRE_OK;
-    const gyre_launch_desc desc = {.size = sizeof desc, .name = kernel, .stage = stage};
-    return gyre_launch(runtime, &desc, &launched);
+    const gyre_launch_desc launch = {
+        .size = sizeof launch, .name = kernel, .stage = stage_of(desc, name, length)};
+    return gyre_launch(runtime, &launch, &launched);
 }
 
 static gyre_status launch_kernels(gyre_runtime *runtime, const gyre_pipeline_desc *desc)
 {
-    const int stage = desc->window || desc->quota ? 2 : 1;
     gyre_status status = GYRE_OK;
     for (size_t i = 0; i < desc->entry_count && status == GYRE_OK; i++)
-        status = launch_named(runtime, desc->entries[i], strlen(desc->entries[i]), stage);
+        status = launch_named(runtime, desc, desc->entries[i], strlen(desc->entries[i]));
     for (size_t i = 0; i < desc->link_count && status == GYRE_OK; i++) {
         const char *from = desc->links[i].from;
-        status = launch_named(runtime, from, gyre_wiring_kernel_length(from), stage);
+        status = launch_named(runtime, desc, from, gyre_wiring_kernel_length(from));
         if (status == GYRE_OK)
-            status = launch_named(runtime, desc->links[i].to, strlen(desc->links[i].to), stage);
+            status = launch_named(runtime, desc, desc->links[i].to, strlen(desc->links[i].to));
     }
     return status;
 }

@@ -138,7 +138,8 @@ static gyre_status check_node(gyre_pipeline *pipeline, int node, int replaced)
             "kernel '%s' has memory of flows (GYRE_FLOW), which is made when a pipeline is opened: open the "
             "pipeline with it",
             facts->name);
-    return check_answer(pipeline, node, replaced);
+    const gyre_status status = gyre_cycles_count_by(pipeline, node);
+    return status == GYRE_OK ? check_answer(pipeline, node, replaced) : status;
 }
 
 /* ---- one change ---- */
@@ -392,7 +393,6 @@ static gyre_status leave_topic(gyre_pipeline *pipeline, const char *topic, const
 
 /* ---- the calls ---- */
 
-/* Only where threads of this process move the messages. */
 static gyre_status check_device(const gyre_pipeline *pipeline, const char *call)
 {
     if (pipeline->parts)
@@ -401,7 +401,8 @@ static gyre_status check_device(const gyre_pipeline *pipeline, const char *call)
             "%s: links of pipeline '%s' do not change while it is open, because it has kernels on backend '%s' beside those of "
             "other devices: close it, and open another one",
             call, pipeline->name, gyre_dispatch_backend(pipeline->parts->device));
-    if (gyre_dispatch_device_info(pipeline->device)->knows_links & (GYRE_LINKING_HOST | GYRE_LINKING_CLIENTS))
+    if (gyre_dispatch_device_info(pipeline->device)->knows_links &
+        (GYRE_LINKING_HOST | GYRE_LINKING_CLIENTS | GYRE_LINKING_CHANGES))
         return GYRE_OK;
     return gyre_error_set(
         GYRE_UNIMPLEMENTED,

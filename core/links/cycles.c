@@ -216,22 +216,29 @@ static gyre_status tell_no_room(const gyre_pipeline *pipeline, const struct gyre
 }
 
 /* A kernel that was compiled before it was known that flows are limited cannot count them. */
+gyre_status gyre_cycles_count_by(const gyre_pipeline *pipeline, int node)
+{
+    if (!(pipeline->window || pipeline->quota) || !pipeline->nodes[node].facts.record->is_unlimited)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INVALID,
+        "the pipeline has a window or a quota, and kernel '%s' was compiled without what counts its "
+        "flows: launch it with gyre_launch_desc.stage = 2, or set the quota in [pipeline.%s]",
+        name_of(pipeline, node), pipeline->name);
+}
+
 static gyre_status check_kernels(const gyre_pipeline *pipeline)
 {
-    for (int i = 0; i < pipeline->node_count; i++)
-        if (pipeline->nodes[i].facts.record->is_unlimited)
-            return gyre_error_set(
-                GYRE_INVALID,
-                "the pipeline has a window or a quota, and kernel '%s' was compiled without what counts its "
-                "flows: launch it with gyre_launch_desc.stage = 2, or set the quota in [pipeline.%s]",
-                name_of(pipeline, i), pipeline->name);
-    return GYRE_OK;
+    gyre_status status = GYRE_OK;
+    for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
+        status = gyre_cycles_count_by(pipeline, i);
+    return status;
 }
 
 gyre_status gyre_cycles_admit(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
 {
     uint64_t most = UINT64_MAX;
-    const gyre_status status = pipeline->window || pipeline->quota ? check_kernels(pipeline) : GYRE_OK;
+    const gyre_status status = check_kernels(pipeline);
     if (status != GYRE_OK)
         return status;
     for (int i = 0; i < pipeline->link_count; i++) {

@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 #include "core/links/link_store.h"
+#include "core/links/subscriber_copies.h"
 #include "core/links/subscription.h"
 #include "gyre/link_layout.h"
 
@@ -38,6 +39,8 @@ struct gyre_subscriber {
     char topic[GYRE_PIPELINE_NAME_MAX];
     uint64_t capacity;
     uint32_t stride;
+    struct gyre_subscriber_copies
+        *copies; /* NULL: senders fill `rings`. Else they fill those, and `rings` has what was copied */
     /* of this process, and shown to a worker process whose kernels send: `control`, the gate, the rings, their slots */
     struct gyre_link_store store;
     gyre_control_region *control; /* its first lines: there are no queues */
@@ -59,6 +62,7 @@ struct gyre_subscriber {
     uint32_t inside;                    /* threads that receive */
     struct gyre_subscriber_ring *rings; /* the members of each are under the lock */
     uint32_t turn_of;                   /* the ring to look at first */
+    uint32_t vain;                      /* looks at copies one after the other that found nothing */
     uint64_t received, missed_told;
 };
 

@@ -3,6 +3,7 @@
  * The list of a pipeline's subscribers (subscriber.h): what senders are told of them, branches of the topic that a port leads
  * to; and how they part from a pipeline that ends. Under pipeline->lock.
  */
+#include "core/base/error.h"
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
 
@@ -36,6 +37,28 @@ uint32_t gyre_branches_count(const gyre_pipeline *pipeline, int node)
     return count;
 }
 
+static gyre_link_branch near_branch(const struct gyre_subscriber *one,
+                                    const struct gyre_subscriber_source *source)
+{
+    return (gyre_link_branch){
+        .rings = gyre_subscriber_address(one, one->rings[source->first].ring),
+        .control = gyre_subscriber_address(one, one->control),
+        .gate = one->face.slow == GYRE_SLOW_CUT ? gyre_subscriber_address(one, one->gate) : 0,
+        .slow = (gyre_u32)one->face.slow,
+        .is_client = 1};
+}
+
+/* Of one whose rings lie in the device's memory. Its control region is the sender's: nobody is woken there. */
+static gyre_link_branch far_branch(const gyre_pipeline *pipeline, const struct gyre_subscriber *one,
+                                   const struct gyre_subscriber_source *source)
+{
+    return (gyre_link_branch){.rings = gyre_subscriber_copies_ring(one, source->first),
+                              .control = pipeline->nodes[source->node].facts.control,
+                              .gate = one->face.slow == GYRE_SLOW_CUT ? gyre_subscriber_copies_gate(one) : 0,
+                              .slow = (gyre_u32)one->face.slow,
+                              .is_client = 1};
+}
+
 uint32_t gyre_subscribers_write(const gyre_pipeline *pipeline, int node, uint32_t port,
                                 gyre_link_branch *branches)
 {
@@ -43,12 +66,7 @@ uint32_t gyre_subscribers_write(const gyre_pipeline *pipeline, int node, uint32_
     for (const struct gyre_subscriber *one = pipeline->subscribers; one; one = one->next) {
         const struct gyre_subscriber_source *source = source_of(one, node, port);
         if (source)
-            branches[count++] = (gyre_link_branch){
-                .rings = gyre_subscriber_address(one, one->rings[source->first].ring),
-                .control = gyre_subscriber_address(one, one->control),
-                .gate = one->face.slow == GYRE_SLOW_CUT ? gyre_subscriber_address(one, one->gate) : 0,
-                .slow = (gyre_u32)one->face.slow,
-                .is_client = 1};
+            branches[count++] = one->copies ? far_branch(pipeline, one, source) : near_branch(one, source);
     }
     return count;
 }
@@ -70,9 +88,14 @@ void gyre_subscriber_tell_end(const gyre_pipeline *pipeline, const struct gyre_s
 static void part_from(struct gyre_subscriber *subscriber, bool left_behind)
 {
     pthread_mutex_lock(&subscriber->lock);
+    gyre_error_hold();
+    gyre_subscriber_copies_look(subscriber); /* what came last */
+    gyre_error_let_go();
     gyre_subscriber_tell_end(subscriber->pipeline, subscriber);
-    if (!left_behind) /* the owner may free it when the device is closed */
+    if (!left_behind) { /* the owner may free it when the device is closed */
+        gyre_subscriber_copies_part(subscriber);
         gyre_link_store_hide(subscriber->pipeline->device, &subscriber->store);
+    }
     subscriber->pipeline = NULL;
     subscriber->left_behind = left_behind;
     gyre_subscriber_wake(subscriber);

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/dispatch/dispatch.h"
 #include "core/links/link_sizes.h"
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
@@ -141,6 +142,15 @@ static gyre_status make_memory(struct gyre_subscriber *subscriber)
     return GYRE_OK;
 }
 
+/* Rings in memory of the senders' device, where threads of this process do not fill them. All senders are on one device then. */
+static gyre_status make_copies(struct gyre_subscriber *subscriber)
+{
+    struct gyre_dispatch *device = subscriber->pipeline->nodes[subscriber->sources[0].node].facts.device;
+    return gyre_dispatch_device_info(device)->knows_links & GYRE_LINKING_COPIES
+               ? gyre_subscriber_copies_make(subscriber, device)
+               : GYRE_OK;
+}
+
 /* ---- the object ---- */
 
 gyre_status gyre_subscriber_make(gyre_pipeline *pipeline, const char *topic, const gyre_subscribe_desc *desc,
@@ -167,6 +177,8 @@ gyre_status gyre_subscriber_make(gyre_pipeline *pipeline, const char *topic, con
     if (status == GYRE_OK)
         status = make_memory(subscriber);
     if (status == GYRE_OK)
+        status = make_copies(subscriber);
+    if (status == GYRE_OK)
         *out = subscriber;
     else
         gyre_subscriber_free(subscriber);
@@ -177,6 +189,7 @@ void gyre_subscriber_free(struct gyre_subscriber *subscriber)
 {
     if (subscriber->pipeline)
         gyre_link_store_hide(subscriber->pipeline->device, &subscriber->store);
+    gyre_subscriber_copies_free(subscriber);
     gyre_link_store_release(NULL, &subscriber->store);
     gyre_layout_destroy(subscriber->face.layout);
     pthread_cond_destroy(&subscriber->left);

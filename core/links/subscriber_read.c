@@ -12,7 +12,11 @@
 #include "core/links/subscriber.h"
 #include "gyre/waiting.h"
 
-enum { YIELDS = 8 /* looks before a reader parks */ };
+enum {
+    YIELDS = 8,      /* looks before a reader parks */
+    LOOK_NS = 20000, /* between two looks at copies, at first */
+    LOOKS_LONGER = 6 /* and twice as long so many times */
+};
 
 /* ---- one ring ---- */
 
@@ -40,7 +44,13 @@ static bool is_filled(const struct gyre_subscriber *subscriber, const struct gyr
 static void wake_sender(const struct gyre_subscriber *subscriber, const struct gyre_subscriber_ring *from)
 {
     if (!subscriber->pipeline)
-        return;                              /* its kernels may be gone */
+        return; /* its kernels may be gone */
+    if (subscriber->copies) {
+        gyre_error_hold(); /* of a device that is lost the next look tells */
+        gyre_subscriber_copies_give_back(subscriber, (uint32_t)(from - subscriber->rings));
+        gyre_error_let_go();
+        return;
+    }
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* between the count of what was fetched, and who waits for it */
     if (__atomic_load_n(&from->ring->starved, __ATOMIC_RELAXED))
         gyre_bell_ring(&from->sender->doorbell.bell, INT_MAX);
@@ -78,7 +88,7 @@ uint64_t gyre_subscriber_missed(const struct gyre_subscriber *subscriber)
 }
 
 /* Takes a message, if one is there: from each ring in turn. Under the lock. */
-static bool take(struct gyre_subscriber *subscriber, void *message, gyre_publication *about)
+static bool take_here(struct gyre_subscriber *subscriber, void *message, gyre_publication *about)
 {
     for (uint32_t i = 0; i < subscriber->ring_count; i++) {
         struct gyre_subscriber_ring *from =
@@ -97,6 +107,20 @@ static bool take(struct gyre_subscriber *subscriber, void *message, gyre_publica
         return true;
     }
     return false;
+}
+
+/* The same; *status: why nothing can be seen of what is there. */
+static bool take(struct gyre_subscriber *subscriber, void *message, gyre_publication *about,
+                 gyre_status *status)
+{
+    *status = GYRE_OK;
+    bool taken = take_here(subscriber, message, about);
+    if (!taken && subscriber->copies && subscriber->pipeline) {
+        *status = gyre_subscriber_copies_look(subscriber);
+        taken = *status == GYRE_OK && take_here(subscriber, message, about);
+    }
+    subscriber->vain = taken ? 0 : subscriber->vain + 1;
+    return taken;
 }
 
 static bool is_cut(const struct gyre_subscriber *subscriber)
@@ -128,6 +152,18 @@ static bool has_news(const struct gyre_subscriber *subscriber)
     return any_filled(subscriber) || is_cut(subscriber);
 }
 
+/*
+ * How long to sleep before the next look at copies, where nobody rings a bell: longer as more looks were in vain. Each costs a copy from
+ * the device.
+ */
+static void await_copies(struct gyre_subscriber *subscriber, uint32_t seen, uint32_t vain,
+                         uint64_t deadline_ns)
+{
+    const uint64_t pause = (uint64_t)LOOK_NS << (vain < LOOKS_LONGER ? vain : LOOKS_LONGER);
+    const uint64_t until = gyre_clock_ns() + pause;
+    gyre_futex_wait(&subscriber->control->doorbell.bell, seen, until < deadline_ns ? until : deadline_ns);
+}
+
 /* Sleeps until there may be news. Without the lock. `seen`: the bell before the look that found nothing. */
 static void park(struct gyre_subscriber *subscriber, uint32_t seen, uint64_t deadline_ns)
 {
@@ -156,15 +192,22 @@ static gyre_status take_or_wait(struct gyre_subscriber *subscriber, void *messag
     for (;;) {
         const uint32_t seen = __atomic_load_n(&subscriber->control->doorbell.bell, __ATOMIC_ACQUIRE);
         const bool was_cut = is_cut(subscriber); /* before the look: nothing comes after it */
-        if (!subscriber->closing && take(subscriber, message, about))
+        gyre_status status = GYRE_OK;
+        if (!subscriber->closing && take(subscriber, message, about, &status))
             return GYRE_OK;
-        gyre_status status = was_cut || !is_cut(subscriber) ? find_end(subscriber) : GYRE_OK;
+        if (status == GYRE_OK && (was_cut || !is_cut(subscriber)))
+            status = find_end(subscriber);
         if (status == GYRE_OK)
             status = gyre_subscription_may_wait(deadline_ns);
         if (status != GYRE_OK)
             return status;
+        const uint32_t vain = subscriber->vain;
+        const bool copied = subscriber->copies && subscriber->pipeline;
         pthread_mutex_unlock(&subscriber->lock);
-        park(subscriber, seen, deadline_ns);
+        if (copied)
+            await_copies(subscriber, seen, vain, deadline_ns);
+        else
+            park(subscriber, seen, deadline_ns);
         pthread_mutex_lock(&subscriber->lock);
     }
 }
@@ -222,6 +265,11 @@ void gyre_subscriber_look(gyre_subscription *subscription, gyre_subscription_inf
 {
     struct gyre_subscriber *subscriber = (struct gyre_subscriber *)(void *)subscription;
     pthread_mutex_lock(&subscriber->lock);
+    if (subscriber->pipeline) {
+        gyre_error_hold();
+        gyre_subscriber_copies_look(subscriber);
+        gyre_error_let_go();
+    }
     info->received = subscriber->received;
     info->missed = gyre_subscriber_missed(subscriber);
     info->is_cut = is_cut(subscriber);

@@ -38,6 +38,7 @@ static bool take_back(gyre_pipeline *pipeline, struct gyre_subscriber *subscribe
     if (!subscriber->dropped || !gyre_link_memory_let_go(pipeline, subscriber->turn))
         return false;
     unlist(pipeline, subscriber);
+    gyre_subscriber_copies_part(subscriber); /* the device may be closed by the time that the rest is freed */
     return true;
 }
 
@@ -106,11 +107,19 @@ static const struct gyre_subscription_kind kind = {gyre_subscriber_receive, gyre
 static gyre_status check_sender(const gyre_pipeline *pipeline, int node)
 {
     const struct gyre_node_facts *const facts = &pipeline->nodes[node].facts;
-    if (!(gyre_dispatch_device_info(facts->device)->knows_links & GYRE_LINKING_CLIENTS))
+    const uint32_t links = gyre_dispatch_device_info(facts->device)->knows_links;
+    if (!(links & (GYRE_LINKING_CLIENTS | GYRE_LINKING_COPIES)) || pipeline->nodes[node].part)
         return gyre_error_set(GYRE_UNIMPLEMENTED,
                               "kernel '%s' is on backend '%s', whose topics have kernels alone as "
                               "subscribers: run the pipeline on backend 'cpu'",
                               facts->name, gyre_dispatch_backend(facts->device));
+    if (facts->record->is_unlimited)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' was compiled without what sends to programs: launch it with "
+            "gyre_launch_desc.stage = 2, or name its port in a section [topic.NAME], or in a "
+            "[link.NAME] with to = host",
+            facts->name);
     if (gyre_branches_count(pipeline, node) < GYRE_BRANCHES_MAX)
         return GYRE_OK;
     return gyre_error_set(GYRE_EXHAUSTED,

@@ -147,6 +147,34 @@ static bool is_limited(const struct gyre_config *config)
     return false;
 }
 
+/* Whether one of the words of a list is a port of the kernel: "NAME.PORT". */
+static bool list_has_port(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list + strspn(list, ", \t"); at[0]; at += strspn(at, ", \t")) {
+        if (strncmp(at, name, length) == 0 && at[length] == '.')
+            return true;
+        at += strcspn(at, ", \t");
+    }
+    return false;
+}
+
+/* Whether programs may subscribe to what the kernel sends: it is compiled for that. */
+static bool is_heard(const struct gyre_config *config, const char *name)
+{
+    size_t count;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_TOPIC, &count);
+    for (size_t i = 0; i < count; i++)
+        if (list_has_port(gyre_config_text(config, GYRE_SECTION_TOPIC, names[i], "from"), name))
+            return true;
+    names = gyre_config_names(config, GYRE_SECTION_LINK, &count);
+    for (size_t i = 0; i < count; i++)
+        if (list_has(gyre_config_text(config, GYRE_SECTION_LINK, names[i], "to"), "host") &&
+            list_has_port(gyre_config_text(config, GYRE_SECTION_LINK, names[i], "from"), name))
+            return true;
+    return false;
+}
+
 void gyre_kernel_options(const struct gyre_config *config, const char *name, char *text, size_t size)
 {
     const struct gyre_header_plan plan = gyre_queue_plan_all(config);
@@ -157,11 +185,11 @@ void gyre_kernel_options(const struct gyre_config *config, const char *name, cha
     else if (gyre_config_int(config, GYRE_SECTION_KERNEL, name, "timing"))
         snprintf(timed, sizeof timed, " -DGYRE_TIMED=%d",
                  (int)gyre_config_int(config, GYRE_SECTION_KERNEL, name, "timing_every"));
-    const bool wired = is_wired(config, name);
+    const bool heard = is_heard(config, name), wired = heard || is_wired(config, name);
     snprintf(text, size, "%s%s%s%s%s%s%s", gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"),
              timed, plan.size ? " -DGYRE_HEADED=1" : "", plan.sealed ? " -DGYRE_SEALED=1" : "",
              wires[gyre_kernel_wire(config, name)], wired ? GYRE_KERNEL_STAGE_OPTION : "",
-             wired && is_limited(config) ? GYRE_KERNEL_LIMITS_OPTION : "");
+             heard || (wired && is_limited(config)) ? GYRE_KERNEL_LIMITS_OPTION : "");
 }
 
 bool gyre_kernel_same_options(const struct gyre_config *config, const char *one, const char *other)

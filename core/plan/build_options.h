@@ -22,7 +22,7 @@ gyre_status gyre_kernel_source(const struct gyre_config *config, const char *nam
 const char *gyre_kernel_backend(const struct gyre_config *config, const char *name, const char *given);
 /** What the compiler is told of a kernel that is to be a stage of a pipeline. */
 #define GYRE_KERNEL_STAGE_OPTION " -DGYRE_STAGE=1"
-/** And, behind that, of one whose pipeline limits flows by a window or a quota. */
+/** And, behind that, of one whose pipeline limits flows by a window or a quota, or that sends to topics or outlets, which programs hear. */
 #define GYRE_KERNEL_LIMITS_OPTION " -DGYRE_LIMITED=1"
 
 /** Writes the options that a launch of the kernel `name` gives the compiler: the options of its section, and the options

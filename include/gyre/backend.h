@@ -187,7 +187,17 @@ enum gyre_linking {
      */
     GYRE_LINKING_WORKER = 4096,
     /* since 2.10: pipelines have rounds (GYRE_TALK_ROUNDS), and kernels the word gyre_round */
-    GYRE_LINKING_ROUNDS = 8192
+    GYRE_LINKING_ROUNDS = 8192,
+    /*
+     * since 2.10: blocks take up another table of links between two messages and leave nothing behind that only the old one names, so
+     * links come, lead elsewhere and go while the pipeline is open
+     */
+    GYRE_LINKING_CHANGES = 16384,
+    /*
+     * since 2.10: a subscriber may be a program (gyre_link_branch.is_client) whose rings lie in the device's memory, from where the core
+     * copies. The kernel that sends is compiled with GYRE_LIMITED (gyre_kernel_record.is_unlimited is 0)
+     */
+    GYRE_LINKING_COPIES = 32768
 };
 
 typedef struct gyre_device_info {

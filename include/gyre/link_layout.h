@@ -257,7 +257,7 @@ typedef struct gyre_link_branch {
     gyre_u64 gate;    /* address of the subscriber's gyre_link_gate; 0 unless `slow` is CUT */
     gyre_u32 slow;    /* enum gyre_branch_slow */
     /*
-     * only for a device with GYRE_LINKING_CLIENTS. Not 0: the subscriber is no kernel but a program. Its messages belong to no
+     * only for a device with GYRE_LINKING_CLIENTS or _COPIES. Not 0: the subscriber is no kernel but a program. Its messages belong to no
      * flow, as those of a tap, whatever `slow` says. `control` is a region of which only the doorbell, `parked` and `parks`
      * count
      */

@@ -23,6 +23,15 @@ static void launch_from(struct conformance *test, const char *file, const char *
     must(gyre_launch(test->runtime, &desc, &launched));
 }
 
+static void launch_stage(struct conformance *test, const char *kernel, const char *name, int stage)
+{
+    gyre_kernel *launched = NULL;
+    gyre_launch_desc desc = launch_desc(test, "links.gyre.c", kernel);
+    desc.name = name;
+    desc.stage = stage;
+    must(gyre_launch(test->runtime, &desc, &launched));
+}
+
 static gyre_pipeline *open_with_links(struct conformance *test, const char *entry, const char *answer,
                                       const gyre_link_desc *links, size_t count)
 {
@@ -305,6 +314,40 @@ static void wrong_changes_are_told(struct conformance *test)
     require(gyre_link_retarget(pipeline, "handed", "one", soon()) == GYRE_CLOSED);
 }
 
+/* In a pipeline that counts its flows, a kernel that cannot count them takes no place. */
+static void a_new_target_counts_flows_or_is_refused(struct conformance *test)
+{
+    static const char *const entry = "first", *const answer = "one";
+    const job request = {.number = 5};
+    gyre_link_desc link = join("first.out", "one", NULL, GYRE_SLOW_WAIT);
+    gyre_pipeline *pipeline = NULL;
+    job reply;
+    link.name = "handed";
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "tested",
+                                     .entries = &entry,
+                                     .entry_count = 1,
+                                     .answers = &answer,
+                                     .answer_count = 1,
+                                     .links = &link,
+                                     .link_count = 1,
+                                     .window = 4};
+    launch_stage(test, "pass", "first", 2);
+    launch_stage(test, "finish", "one", 2);
+    launch_stage(test, "finish", "two", 1);
+    launch_stage(test, "finish", "three", 2);
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    if (gyre_link_retarget(pipeline, "handed", "two", soon()) != GYRE_OK) {
+        require(!strcmp(test->backend, "cuda"));
+        require_sentence("kernel 'two' was compiled without what counts its flows");
+    }
+    must(gyre_link_retarget(pipeline, "handed", "three", soon()));
+    for (int i = 0; i < 10; i++) /* more than the window: each was counted when it ended */
+        must(gyre_call(gyre_pipeline_queue(pipeline), &request, sizeof request, &reply, sizeof reply, NULL,
+                       soon()));
+    require(reply.number == 5 && handled(test, "three") == 10);
+}
+
 const struct conformance_case change_cases[] = {
     {"links_are_retargeted_under_load", links_are_retargeted_under_load},
     {"a_paused_target_keeps_what_it_has", a_paused_target_keeps_what_it_has},
@@ -312,5 +355,6 @@ const struct conformance_case change_cases[] = {
     {"the_last_member_of_a_topic_may_leave", the_last_member_of_a_topic_may_leave},
     {"a_subscriber_of_two_ports_comes_and_goes", a_subscriber_of_two_ports_comes_and_goes},
     {"wrong_changes_are_told", wrong_changes_are_told},
+    {"a_new_target_counts_flows_or_is_refused", a_new_target_counts_flows_or_is_refused},
     {NULL, NULL},
 };

@@ -13,14 +13,21 @@
 
 /* ---- making pipelines ---- */
 
-static void launch_as(struct conformance *test, const char *kernel, const char *name, uint32_t blocks)
+static void launch_stage(struct conformance *test, const char *kernel, const char *name, uint32_t blocks,
+                         int stage)
 {
     gyre_kernel *launched = NULL;
     gyre_launch_desc desc = launch_desc(test, "topics.gyre.c", kernel);
     desc.name = name;
     desc.blocks = blocks;
-    desc.stage = 1;
+    desc.stage = stage;
     must(gyre_launch(test->runtime, &desc, &launched));
+}
+
+static void launch_as(struct conformance *test, const char *kernel, const char *name, uint32_t blocks)
+{
+    /* 2: on a GPU what sends to programs is compiled in */
+    launch_stage(test, kernel, name, blocks, strcmp(test->backend, "cuda") ? 1 : 2);
 }
 
 static const char *const sources[] = {"source", "other"};
@@ -454,6 +461,26 @@ static void wrong_subscriptions_are_told(struct conformance *test)
     gyre_unsubscribe(NULL);
 }
 
+/* Kernels that hold no trace of programs send to none. */
+static void a_sender_serves_programs_or_says_so(struct conformance *test)
+{
+    const gyre_link_desc links[] = {join("source.ticks", "one", NULL, "prices"),
+                                    join("source.first", "host", "firsts", NULL)};
+    const gyre_subscribe_desc desc = {.size = sizeof desc, .slow = GYRE_SLOW_DROP};
+    gyre_subscription *prices = NULL;
+    launch_stage(test, "publish", "source", 1, 1);
+    launch_stage(test, "listen", "one", 1, 1);
+    gyre_pipeline *pipeline = open_with_links(test, links, 2, 1);
+    if (gyre_subscribe(pipeline, "prices", &desc, &prices) != GYRE_OK) {
+        require(!prices && !strcmp(test->backend, "cuda"));
+        require_sentence("kernel 'source' was compiled without what sends to programs: launch it with "
+                         "gyre_launch_desc.stage = 2");
+    }
+    call_ticks(pipeline, 1, 3);
+    require(ask_one(test).count == 3 && (!prices || receive_number(prices) == 1));
+    gyre_unsubscribe(prices);
+}
+
 /* A kernel sends to so many at once, and says so; one that leaves makes room. */
 static void a_sender_has_many_subscribers_at_most(struct conformance *test)
 {
@@ -489,6 +516,7 @@ const struct conformance_case subscriber_cases[] = {
     {"a_slow_subscription_may_miss_messages", a_slow_subscription_may_miss_messages},
     {"a_slow_subscription_may_be_cut_off", a_slow_subscription_may_be_cut_off},
     {"wrong_subscriptions_are_told", wrong_subscriptions_are_told},
+    {"a_sender_serves_programs_or_says_so", a_sender_serves_programs_or_says_so},
     {"a_sender_has_many_subscribers_at_most", a_sender_has_many_subscribers_at_most},
     {NULL, NULL},
 };

@@ -54,6 +54,10 @@ GYRE_OUTLINE_ void gyre_link_publish_topic_(gyre_link_view_ *links, gyre_u32 num
     for (gyre_u32 i = threadIdx.x; i < links->branch_count; i += 32)
         if (links->branches[i].port == number)
             gyre_link_advance_branch_(&links->branches[i], total);
+#if GYRE_LIMITED
+    if (threadIdx.x == 0)
+        gyre_link_advance_(&links->outs[number], links->outs[number].head + total);
+#endif
     __syncwarp();
 }
 

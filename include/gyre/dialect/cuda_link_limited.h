@@ -9,9 +9,11 @@
 #define GYRE_DIALECT_CUDA_LINK_LIMITED_H
 
 #if !GYRE_LIMITED
+#define GYRE_LINK_CLEARS_(links, needs)      (needs)
 #define GYRE_LINK_NOTE_AGAIN_(message, gyre) ((void)0)
 #define GYRE_LINK_PASS_OVER_(links, message) ((void)0)
 #else
+#define GYRE_LINK_CLEARS_(links, needs)      ((links)->heard | (needs)) /* gyre_context.clears */
 #define GYRE_LINK_NOTE_AGAIN_(message, gyre) ((message)->again = (gyre)->again)
 /* A request that is passed over (cuda_link_entry.h) was counted as a flow that begins, except one that is to be dropped. */
 #define GYRE_LINK_PASS_OVER_(links, message)                                                                 \

@@ -22,7 +22,7 @@ GYRE_HELPER gyre_u32 gyre_link_length_(const gyre_link_out_ *out, const gyre_u8 
 /* Stores where the block writes next, which others read for statistics. Called by one thread for each port. */
 GYRE_HELPER void gyre_link_advance_(gyre_link_out_ *out, gyre_u64 head)
 {
-    if (out->use == GYRE_PORT_UNWIRED || head == out->head || (out->use == GYRE_PORT_TOPIC && !out->placed))
+    if (out->use == GYRE_PORT_UNWIRED || head == out->head || !GYRE_LINK_IS_COUNTED_(out))
         return;
     out->head = out->next = head;
     gyre_near_store_(&out->ring->head, head);

@@ -12,7 +12,11 @@
 /* Whether messages of the subscriber belong to no flow. */
 GYRE_HELPER gyre_u32 gyre_link_is_outside_(const gyre_link_branch_ *branch)
 {
+#if GYRE_LIMITED
+    return branch->slow == GYRE_BRANCH_TAP || branch->is_client;
+#else
     return branch->slow == GYRE_BRANCH_TAP;
+#endif
 }
 
 /* The origin of the subscriber's copy. */

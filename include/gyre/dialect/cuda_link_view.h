@@ -63,6 +63,9 @@ struct gyre_link_branch_ {
     gyre_u32 port, slow;  /* slow: enum gyre_branch_slow */
     gyre_u32 in_place;    /* what is emitted is put into this ring, so nothing is copied */
     gyre_u32 left;        /* of one that may miss messages: how many of the present run have room */
+#if GYRE_LIMITED
+    gyre_u32 is_client, reserved; /* not 0: a program, for whose messages no flow waits */
+#endif
 };
 
 /**
@@ -163,6 +166,7 @@ struct gyre_link_view_ {
     gyre_u64 origin; /* with which the message of the present run is kept */
     gyre_u32 again;  /* the message of the present run is to be handled again */
     gyre_u32 kept;   /* how often the handler was called with the message that is kept; 0: there is none */
+    gyre_u32 heard;  /* programs hear what is emitted: places are zeroed first */
 #endif
 };
 
@@ -239,6 +243,18 @@ GYRE_HELPER void gyre_link_meet_(gyre_u32 threads)
     else
         __syncthreads();
 }
+
+/*
+ * Whether a subscriber fetches from the port's own ring. Where lanes emit, that counts in files with GYRE_LIMITED alone: of an outlet,
+ * whose ring nobody fetches from, they count what was sent.
+ */
+#if GYRE_LIMITED
+#define GYRE_LINK_IS_HEARD_(branch, is_own) (is_own)
+#define GYRE_LINK_IS_COUNTED_(out)          ((out)->use != GYRE_PORT_TOPIC || (out)->placed || !(out)->heard)
+#else
+#define GYRE_LINK_IS_HEARD_(branch, is_own) ((branch)->in_place)
+#define GYRE_LINK_IS_COUNTED_(out)          (!((out)->use == GYRE_PORT_TOPIC && !(out)->placed))
+#endif
 
 /* ---- where a run is worked on ---- */
 
@@ -404,7 +420,11 @@ GYRE_OUTLINE_ void gyre_link_open_topic_(gyre_link_view_ *links, gyre_u32 number
         branch->port = number;
         branch->in_place = out->placed && rings == own;
         branch->left = 0;
-        out->heard |= branch->in_place;
+#if GYRE_LIMITED
+        branch->is_client = gyre_near_half_load_(&from->is_client);
+        links->heard |= branch->is_client;
+#endif
+        out->heard |= GYRE_LINK_IS_HEARD_(branch, rings == own);
     }
 }
 
@@ -516,6 +536,9 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->run = {};
     links->in_turn = 1;
     links->nowhere = {};
+#if GYRE_LIMITED
+    links->heard = 0;
+#endif
 }
 
 /* Reads the table's inlets and entries, and finds the entries among the served queues. Called by all threads. */

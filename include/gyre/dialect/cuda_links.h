@@ -351,7 +351,7 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
     gyre->failed = 0;
     gyre->origin = 0;
     gyre->flow = 0;
-    gyre->clears = 0;
+    gyre->clears = GYRE_LINK_CLEARS_(links, 0);
     if (run->from == GYRE_RUN_QUEUE)
         return message;
     if (run->from == GYRE_RUN_ENTRY) {
@@ -364,7 +364,8 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
     gyre->origin = message.origin;
     gyre->index = message.index;
     if (links->needs && !(message.origin & GYRE_ORIGIN_TAP))
-        gyre->clears = gyre_entry_of_(links, message.origin)->needs & GYRE_NEEDS_CARE_;
+        gyre->clears =
+            GYRE_LINK_CLEARS_(links, gyre_entry_of_(links, message.origin)->needs & GYRE_NEEDS_CARE_);
 #if GYRE_HEADED
     if (message.origin & GYRE_ORIGIN_TAP) {
         GYRE_HEADER_QUEUE_(gyre, 0, 0, ~(gyre_u64)0);

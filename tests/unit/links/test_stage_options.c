@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the compiler is told of a kernel because of the sections of pipelines, links and topics. */
+#include "core/plan/build_options.h"
+#include "unit/config/sandbox.h"
+#include "unit/unit.h"
+
+#include <string.h>
+
+#define STAGE  GYRE_KERNEL_STAGE_OPTION
+#define LIMITS GYRE_KERNEL_LIMITS_OPTION
+
+static bool has(const char *kernel, const char *option)
+{
+    char options[GYRE_KERNEL_OPTIONS_SIZE];
+    gyre_kernel_options(sandbox_config(), kernel, options, sizeof options);
+    return strstr(options, option) != NULL;
+}
+
+/* Programs subscribe to topics and outlets: on a GPU who sends to these is compiled for that, and nobody else. */
+START_TEST(senders_to_topics_and_outlets_are_compiled_for_programs)
+{
+    sandbox_write("etc/gyre.ini", "[topic.prices]\nfrom = feeder.ticks, back.ticks\nto = risk, other\n"
+                                  "[link.alarms]\nfrom = risk.alarms\nto = host\n"
+                                  "[link.told]\nfrom = fee.told\nto = book\n");
+    ck_assert(has("feeder", LIMITS) && has("back", LIMITS) && has("risk", LIMITS));
+    ck_assert(has("feeder", STAGE) && has("back", STAGE) && has("risk", STAGE));
+    ck_assert(has("other", STAGE) && has("book", STAGE) && !has("other", LIMITS) && !has("book", LIMITS));
+    ck_assert(!has("fee", LIMITS) && !has("feed", LIMITS) && !has("feed", STAGE) && !has("ticks", STAGE));
+}
+END_TEST
+
+START_TEST(kernels_of_a_pipeline_with_a_quota_are_compiled_for_that)
+{
+    sandbox_write("etc/gyre.ini",
+                  "[pipeline.p]\nentry = split\nquota = 100\n[link.words]\nfrom = split.words\nto = sort\n");
+    ck_assert(has("split", LIMITS) && has("sort", LIMITS) && !has("alone", LIMITS) && !has("alone", STAGE));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("stage_options");
+    TCase *tcase = tcase_create("stage_options");
+    tcase_add_checked_fixture(tcase, sandbox_make, sandbox_remove);
+    tcase_add_test(tcase, senders_to_topics_and_outlets_are_compiled_for_programs);
+    tcase_add_test(tcase, kernels_of_a_pipeline_with_a_quota_are_compiled_for_that);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}
