@@ -355,6 +355,8 @@ START_TEST(the_last_events_are_kept)
 }
 END_TEST
 
+enum { LOOKS = 100 }; /* at the whole file, each */
+
 /* Names and details of one record that change together; a reader must never see those of two. */
 static void *change_names(void *argument)
 {
@@ -394,7 +396,7 @@ START_TEST(a_writer_that_stands_anywhere_shows_no_half_record)
         gyre_observed_files_free(files, count);
         ck_assert_int_eq(gyre_observed_find(folder_path, &files, &count), GYRE_OK);
     } while (count == 0);
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < LOOKS; i++) {
         kill(child, SIGSTOP);
         ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
         look(files[0].path);
@@ -413,7 +415,7 @@ START_TEST(no_reader_sees_half_a_record)
     struct gyre_observation *observation = folder_open(8);
     pthread_t writer;
     unit_start(&writer, change_names, observation);
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < LOOKS; i++) {
         look(gyre_observation_path(observation));
         require_whole();
         gyre_observed_finish(&seen);
