@@ -5,6 +5,7 @@
 #include "core/cluster/verify.h"
 #include "core/transport/transport.h"
 #include "gyre/waiting.h"
+#include "system/survival/cluster/checkpoints.h"
 #include "unit/unit.h"
 
 enum { TABLE = 64, BLOCKS_MAX = 32 };
@@ -106,7 +107,7 @@ static void write_checkpoints(void)
         table[i] = i;
         if (i == 3)
             owner.whole_bytes = 0;
-        ck_assert_int_eq(gyre_kept_checkpoint(&owner, table, i), GYRE_OK);
+        ck_assert_int_eq(keep_checkpoint(&owner, table, i), GYRE_OK);
     }
     ck_assert_uint_eq(states.last, 7);
     gyre_kept_finish(&owner);
