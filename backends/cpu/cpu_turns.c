@@ -27,8 +27,8 @@ enum {
     POINT_ODDS = 16 /* one in so many accesses ends a turn */
 };
 #define BEGIN_NS UINT64_C(1000000000000)
-#define CRASH_NS                                                                                             \
-    UINT64_C(1000000000) /* how much later it is when a process goes on in place of one that ended */
+/* how much later it is when a process goes on in place of one that ended */
+#define CRASH_NS UINT64_C(1000000000)
 /* A handler that found the same so often, while everybody else waits, waits for ever. */
 #define REPEATS_MAX 200000
 
