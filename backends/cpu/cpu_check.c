@@ -248,6 +248,8 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
     }
     if (!belongs_to_message(range))
         cpu_turns_point(worker, &touch);
+    if (worker->turn.given_up && worker->lanes)
+        cpu_lanes_abandon(context);
     if (checks & CPU_CHECK_MEMORY)
         cpu_written_check(context, &touch);
     if (checks & CPU_CHECK_RACES)

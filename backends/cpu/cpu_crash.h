@@ -10,18 +10,11 @@
 #define GYRE_CPU_CRASH_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
+struct cpu_crash;
 struct cpu_settings;
 struct cpu_touch;
 struct cpu_worker;
-
-/** When the process of a device ends. */
-struct cpu_crash {
-    uint64_t message; /* the number of the message; 0: it does not end */
-    uint64_t step;    /* of the message: 0 is its begin, then its accesses; its end where it has fewer */
-    uint64_t taken;   /* accesses of the message until now */
-};
 
 /** Whether an earlier process of the device ended so. */
 bool cpu_crash_was(const struct cpu_settings *settings);

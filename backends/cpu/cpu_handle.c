@@ -8,17 +8,42 @@
 #include "cpu_resident.h"
 #include "cpu_watched.h"
 
+/* With turns: a handler that waits for ever is left from here on. */
+static void begin_guard(struct cpu_turn *turn)
+{
+    turn->given_up = false;
+    turn->repeats = 0;
+    turn->waits_for[0] = '\0';
+    turn->is_guarded = true;
+}
+
+/* True when it was left, which fails its message. */
+static bool end_guard(struct cpu_turn *turn, gyre_context *context)
+{
+    const bool left = turn->given_up;
+    turn->is_guarded = turn->given_up = false;
+    turn->repeats = 0;
+    if (left)
+        cpu_finding_stuck(context, turn->last.code);
+    return left;
+}
+
 /* In a block kernel all lanes run the block's handler for the message. */
 static int handle_by_lanes(const void *request, void *reply, void *state, const gyre_binding *buffers,
                            gyre_context *context)
 {
     struct cpu_worker *worker = context->owner;
+    const bool turns = worker->turn.turns != NULL;
     const struct cpu_lanes_message message = {
         worker->resident->kernel->handle, request, reply, state, worker->scratch, buffers};
     cpu_check_begin(worker, request, worker->resident->kernel->sizes.request);
-    const int result = worker->watched && worker->watched->explored
-                           ? cpu_explore(worker, &message, context)
-                           : cpu_lanes_run(worker->lanes, &message, context);
+    if (turns)
+        begin_guard(&worker->turn);
+    int result = worker->watched && worker->watched->explored
+                     ? cpu_explore(worker, &message, context)
+                     : cpu_lanes_run(worker->lanes, &message, context);
+    if (turns && end_guard(&worker->turn, context))
+        result = GYRE_OUTCOME_FAILED;
     cpu_check_end(worker);
     return result;
 }
@@ -28,19 +53,14 @@ static int handle_in_turns(struct cpu_worker *worker, const struct cpu_lanes_mes
                            gyre_context *context)
 {
     struct cpu_turn *const turn = &worker->turn;
-    turn->given_up = false;
-    turn->repeats = 0;
-    turn->waits_for[0] = '\0';
-    turn->is_guarded = true;
+    begin_guard(turn);
     if (setjmp(turn->out) == 0) {
         const int result = message->handle(message->request, message->reply, message->state, message->scratch,
                                            message->buffers, context);
         turn->is_guarded = false;
         return result;
     }
-    turn->is_guarded = turn->given_up = false;
-    turn->repeats = 0;
-    cpu_finding_stuck(context, turn->last.code);
+    end_guard(turn, context);
     cpu_check_end(worker);
     return GYRE_OUTCOME_FAILED;
 }

@@ -54,6 +54,7 @@ struct cpu_lanes {
     int first_round;
     int diverged;  /* this round's barriers differ */
     int exhausted; /* no memory for another stack */
+    int abandoned; /* a lane left the message */
     int failed;    /* some handler failed */
     int cancelled; /* fibers leave instead of going on */
     uint64_t seed; /* 0: lanes run in their order */
@@ -203,6 +204,16 @@ void cpu_lanes_yield(gyre_context *context)
     lane->left = 0;
     if (lanes->cancelled)
         cpu_fiber_leave(lane->fiber, &lanes->thread);
+}
+
+void cpu_lanes_abandon(gyre_context *context)
+{
+    struct lane *const lane = lane_of(context);
+    struct cpu_lanes *const lanes = lane->owner;
+    lanes->abandoned = 1;
+    lane->left = 1;
+    cpu_fiber_switch(lane->fiber, &lanes->thread);
+    cpu_fiber_leave(lane->fiber, &lanes->thread); /* as one that is cancelled */
 }
 
 void cpu_lanes_schedule(struct cpu_lanes *lanes, uint64_t seed)
@@ -359,14 +370,17 @@ static void give_up(struct cpu_lanes *lanes, gyre_context *context)
 {
     context->failed = 1;
     context->fail_code = GYRE_FAILURE_MEMORY;
-    if (lanes->diverged) {
+    if (lanes->diverged && !lanes->abandoned) {
         context->fail_code = GYRE_FAILURE_BARRIER;
         describe_divergence(lanes);
+    } else if (lanes->abandoned) {
+        context->fail_code = GYRE_FAILURE_BARRIER;
+        snprintf(lanes->text, sizeof lanes->text, "lane %u left the message", lanes->current);
     } else {
         snprintf(lanes->text, sizeof lanes->text, "no memory for the stack of lane %u", lanes->current);
     }
     context->fail_text = lanes->text;
-    if (lanes->diverged && lanes->tell) {
+    if (lanes->diverged && !lanes->abandoned && lanes->tell) {
         for (uint32_t i = 0; i < lanes->lane_count; i++)
             lanes->places[i] = lanes->lanes[i].place;
         lanes->tell(context, lanes->places, lanes->lane_count);
@@ -452,6 +466,7 @@ int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *messa
     lanes->first_round = 1;
     lanes->diverged = 0;
     lanes->exhausted = 0;
+    lanes->abandoned = 0;
     lanes->failed = 0;
     if (lanes->seed)
         begin_schedule(lanes);
@@ -461,9 +476,10 @@ int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *messa
         cpu_fiber_switch(&lanes->thread, first);
     else
         lanes->exhausted = 1;
-    if (!lanes->diverged && !lanes->exhausted && !lanes->failed)
+    const int stopped = lanes->diverged || lanes->exhausted || lanes->abandoned;
+    if (!stopped && !lanes->failed)
         return lanes->lanes[0].result;
-    if (lanes->diverged || lanes->exhausted)
+    if (stopped)
         give_up(lanes, context);
     collect_failure(lanes, context);
     return GYRE_OUTCOME_FAILED;

@@ -66,6 +66,12 @@ void cpu_lanes_schedule(struct cpu_lanes *lanes, uint64_t seed);
 void cpu_lanes_yield(gyre_context *context);
 
 /**
+ * Leaves the message that a lane is at: its handler does not go on, nor do those of the other lanes, and the message fails. Does not return.
+ * Only for contexts that cpu_lanes_run made.
+ */
+void cpu_lanes_abandon(gyre_context *context) __attribute__((noreturn));
+
+/**
  * Has `tell` called when lanes met different barriers, or some ended while others wait: with the place of the barrier
  * where each lane waits, NULL for a lane that ended. It may write another text for the failure.
  */

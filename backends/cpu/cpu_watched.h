@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cpu_crash.h"
 #include "cpu_shadow.h"
 #include "cpu_traffic.h"
 
@@ -24,6 +23,13 @@ struct cpu_handled {
     uint64_t message;
     uint32_t block;
     char kernel[48];
+};
+
+/** When the process of a device ends. */
+struct cpu_crash {
+    uint64_t message; /* the number of the message; 0: it does not end */
+    uint64_t step;    /* of the message: 0 is its begin, then its accesses; its end where it has fewer */
+    uint64_t taken;   /* accesses of the message until now */
 };
 
 /** A device's checks. Everything is guarded by the lock. */

@@ -274,6 +274,11 @@ static gyre_status open_driver_device(gyre_device *device)
         device->sm_count = device->settings.sms;
     if (status == GYRE_OK)
         tell_bound(device);
+    if (status == GYRE_OK && device->settings.emulate)
+        device->host->log(
+            device->host->context, GYRE_LOG_WARNING,
+            "cuda: handlers run on a GPU made of software (backend.cuda.emulate): slowly, and no time is "
+            "that of a GPU");
     return status;
 }
 

@@ -6,11 +6,13 @@
 #include "cuda_settings.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SMS_MAX = 65536, PAUSE_MAX_NS = 1000000, RESIDENCY_MAX_MS = 3600000 };
 
@@ -96,6 +98,42 @@ static gyre_status read_path(const gyre_host *host, const gyre_parameter *parame
     return GYRE_OK;
 }
 
+static gyre_status read_bool(const gyre_host *host, const gyre_parameter *parameter, bool *out)
+{
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(parameter->value, words[i]) != 0)
+            continue;
+        *out = i % 2;
+        return GYRE_OK;
+    }
+    return refuse_setting(host, parameter, "true or false");
+}
+
+/* The GPU made of software is a file beside the plugin. */
+static gyre_status find_emulator(const gyre_host *host, struct cuda_settings *settings)
+{
+    static const char name[] = "gyre-cuda-emulator.so";
+    Dl_info own;
+    if (settings->driver[0])
+        return host->error(GYRE_CONFIG,
+                           "backend.cuda emulate = true and driver = %s exclude each other: both name "
+                           "the driver; keep one",
+                           settings->driver);
+    void *const here = (void *)(uintptr_t)cuda_settings_read;
+    const char *const slash = dladdr(here, &own) ? strrchr(own.dli_fname, '/') : NULL;
+    const int length = slash ? snprintf(settings->driver, sizeof settings->driver, "%.*s/%s",
+                                        (int)(slash - own.dli_fname), own.dli_fname, name)
+                             : -1;
+    if (length < 0 || (size_t)length >= sizeof settings->driver || access(settings->driver, R_OK) != 0)
+        return host->error(
+            GYRE_UNAVAILABLE,
+            "backend.cuda emulate = true: there is no '%s' beside the plugin '%s'; it is built with "
+            "the CUDA backend, except with sanitizers",
+            name, slash ? own.dli_fname : "");
+    return GYRE_OK;
+}
+
 static gyre_status read_one(const gyre_host *host, const gyre_parameter *parameter,
                             struct cuda_settings *settings)
 {
@@ -111,6 +149,8 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
         return read_devices(host, parameter, settings->devices, sizeof settings->devices);
     if (!strcmp(key, "compile_for"))
         return read_architecture(host, parameter, settings->compile_for, sizeof settings->compile_for);
+    if (!strcmp(key, "emulate"))
+        return read_bool(host, parameter, &settings->emulate);
     if (!strcmp(key, "driver"))
         return read_path(host, parameter, settings->driver, sizeof settings->driver);
     if (!strcmp(key, "nvrtc"))
@@ -129,5 +169,5 @@ gyre_status cuda_settings_read(const gyre_host *host, const gyre_parameter *para
         if (status != GYRE_OK)
             return status;
     }
-    return GYRE_OK;
+    return settings->emulate ? find_emulator(host, settings) : GYRE_OK;
 }

@@ -4,6 +4,7 @@
 #define GYRE_CUDA_SETTINGS_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "gyre/backend.h"
 
@@ -19,6 +20,7 @@ struct cuda_settings {
     /* "0,1" or UUIDs: the driver's devices that are 0, 1, ... here; "": all, in the driver's order */
     char devices[512];
     char compile_for[32];  /* "sm_90": a device that only compiles; "": a device of the driver */
+    bool emulate;          /* `driver` is a GPU made of software */
     char driver[PATH_MAX]; /* path of the driver's library; "": the loader's */
     char nvrtc[PATH_MAX];  /* path of the compiler's library; "": by its known names */
     char parts[PATH_MAX];  /* the folder of the files of cuda_parts.h; "": beside this plugin */

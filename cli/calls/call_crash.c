@@ -18,8 +18,9 @@ static uint64_t draw(uint64_t *state)
     return number ^ number >> 31;
 }
 
-int call_crash_begin(call_crash *crash)
+int call_crash_begin(call_crash *crash, uint64_t first)
 {
+    crash->checkpoint = draw(&first) % crash->requests;
     const char *folder = getenv("TMPDIR");
     const int length = snprintf(crash->file, sizeof crash->file - 32, "%s/gyre-crash-XXXXXX",
                                 folder && *folder ? folder : "/tmp");
@@ -50,9 +51,8 @@ bool call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings)
 {
     uint64_t state = seed;
     const uint64_t message = seed ? draw(&state) % crash->requests + 1 : 0;
-    const uint64_t step = draw(&state) % (UINT64_C(1) << draw(&state) % STEP_BITS);
+    const uint64_t bits = draw(&state) % STEP_BITS, step = draw(&state) % (UINT64_C(1) << bits);
     const int size = CALL_CRASH_SETTING_SIZE;
-    crash->checkpoint = seed ? draw(&state) % crash->requests : 0;
     snprintf(crash->settings[0], size, "backend.cpu.isolation=process");
     snprintf(crash->settings[1], size, "kernel.default.checkpoints=true");
     snprintf(crash->settings[2], size, "kernel.default.checkpoint_ms=0"); /* time decides nothing */

@@ -22,8 +22,12 @@ typedef struct call_crash {
     char file[CALL_CRASH_SETTING_SIZE], settings[CALL_CRASH_SETTINGS][CALL_CRASH_SETTING_SIZE];
 } call_crash;
 
-/** Makes the file of crashes, and the settings for all runs. Returns an exit code. Call call_crash_finish in every case. */
-int call_crash_begin(call_crash *crash);
+/**
+ * Makes the file of crashes, and says when the checkpoint is taken: in all runs at the same request, because the kernel stands for it, which
+ * alone may decide what its blocks handle next. `first`: the first seed. Returns an exit code. Call call_crash_finish in every
+ * case.
+ */
+int call_crash_begin(call_crash *crash, uint64_t first);
 void call_crash_finish(call_crash *crash);
 
 /** Adds the settings of a run. `seed` 0: of one without a crash. False without memory. */

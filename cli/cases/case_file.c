@@ -22,7 +22,8 @@ static const char *const HEADER_KEYS[] = {
     "finding",   "timeout_ms", "ulps",  "orders",  "pipeline"};
 static const char *const PAIR_KEYS[] = {"request", "request_bytes", "reply",   "reply_bytes",
                                         "failed",  "no_reply",      "dropped", "later"};
-static const char *const CHECK_WORDS[] = {"races", "memory", "deadlock", "schedule", "order", "crash", "none"};
+static const char *const CHECK_WORDS[] = {"races", "memory", "deadlock", "schedule",
+                                          "order", "crash",  "none"};
 enum {
     HEADER_KEY_COUNT = sizeof HEADER_KEYS / sizeof *HEADER_KEYS,
     PAIR_KEY_COUNT = sizeof PAIR_KEYS / sizeof *PAIR_KEYS,

@@ -273,7 +273,7 @@ static void count_instruction(struct reading *reading, const char *name, const c
     reading->latest = 0;
     if (!reading->step || !line || reading->own)
         return;
-    code_loops_take(&reading->loops, reading->traffic, name, operands, next, line,
+    code_loops_take(&reading->loops, reading->traffic, name, operands, next, &line->turns,
                     (double)reading->step->issued);
     reading->latest = weight;
     reading->taken += !reading->admits && reading->step->executed > 0;

@@ -75,7 +75,7 @@ static void note_jump(code_loops *loops, const code_jump *jump)
 }
 
 void code_loops_take(code_loops *loops, const traffic_file *traffic, const char *name, const char *operands,
-                     uint64_t next, code_line *line, double issued)
+                     uint64_t next, double *turns, double issued)
 {
     const bool steps = is_constant_step(name, operands);
     if (steps)
@@ -84,7 +84,7 @@ void code_loops_take(code_loops *loops, const traffic_file *traffic, const char 
         const uint64_t to = strtoull(operands, NULL, 16);
         note_jump(loops, &(code_jump){.from = next,
                                       .to = to,
-                                      .line = line,
+                                      .turns = turns,
                                       .issued = issued,
                                       .taken = to < next || has_run(traffic, to)});
     } else if (strncmp(name, "cmp", 3) == 0 || strncmp(name, "test", 4) == 0 ||
@@ -125,6 +125,6 @@ void code_loops_end(code_loops *loops)
 {
     for (uint32_t i = 0; i < loops->jump_count; i++)
         if (loops->jumps[i].to < loops->jumps[i].from && is_open(loops, &loops->jumps[i]))
-            loops->jumps[i].line->turns += loops->jumps[i].issued;
+            *loops->jumps[i].turns += loops->jumps[i].issued;
     loops->jump_count = loops->step_count = 0;
 }

@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/estimate/code_lines.h"
+#include "cli/estimate/traffic_file.h"
 
 enum { CODE_JUMPS_MAX = 2048, CODE_STEPS_MAX = 1024 };
 
 /** A conditional jump. */
 typedef struct code_jump {
     uint64_t from, to;
-    code_line *line;
+    double *turns; /* of its line */
     double issued;
     bool taken;          /* false: never */
     char compared[2][8]; /* the registers that it goes by; "": none */
@@ -36,12 +36,12 @@ typedef struct code_loops {
 } code_loops;
 
 /**
- * An instruction, as objdump prints it; `next` is the address behind it, `issued` how often groups ran it. `traffic` knows what was never
+ * An instruction, as objdump prints it; `next` is the address behind it, `issued` how often groups ran it. `turns` is of its line; `traffic` knows what was never
  * run.
  */
 void code_loops_take(code_loops *loops, const traffic_file *traffic, const char *name, const char *operands,
-                     uint64_t next, code_line *line, double issued);
-/** The function ends: adds to `turns` of the lines of its loops, and forgets it. */
+                     uint64_t next, double *turns, double issued);
+/** The function ends: adds to the turns of the lines of its loops, and forgets it. */
 void code_loops_end(code_loops *loops);
 
 #endif

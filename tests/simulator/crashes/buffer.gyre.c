@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts are in a buffer that checkpoints leave out: after a crash it is as it was given, and the state is not.
- * call: --check crash --seed 9 --seeds 2 --buffer counts=zeros:64 --set kernel.default.checkpoint_buffers=false
+ * call: --check crash --seed 6 --seeds 2 --buffer counts=zeros:64 --set kernel.default.checkpoint_buffers=false
  * request: {"which":1}
  * request: {"which":3}
  * request: {"which":1}
  * request: {"which":2}
  * request: {"which":1}
- * says: with seed 10: count: expected
- * says: ended in message 2 of 'buffer', block 0, before /
+ * says: with seed 7: count: expected
+ * says: ended in message 3 of 'buffer', block 0, before /
  * says: /buffer.gyre.c:
  */
 #include <gyre/kernel.h>
