@@ -61,7 +61,8 @@ struct gyre_device {
      * the device at a time touches it.
      */
     uint64_t peers_asked;
-    struct cuda_combiners *combiners; /* kernels that combine memories of devices; NULL until one was needed */
+    struct cuda_combiners
+        *combiners; /* kernels that combine memories of devices; NULL until one was needed */
     /*
      * The first failure after which no call works any more. The failing thread writes the text, then sets
      * `lost` with release.

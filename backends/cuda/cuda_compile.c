@@ -441,12 +441,9 @@ gyre_status cuda_compile(gyre_device *device, const gyre_compile_desc *desc)
 gyre_status cuda_compile_text(const gyre_device *device, const char *text, const char *options,
                               struct cuda_image *out)
 {
-    const gyre_compile_desc desc = {.size = sizeof desc,
-                                    .unit_path = "combine",
-                                    .options = options,
-                                    .deadline_ns = UINT64_MAX};
-    struct job job = {
-        .device = device, .desc = &desc, .files = cuda_files_create(), .unit = strdup(text)};
+    const gyre_compile_desc desc = {
+        .size = sizeof desc, .unit_path = "combine", .options = options, .deadline_ns = UINT64_MAX};
+    struct job job = {.device = device, .desc = &desc, .files = cuda_files_create(), .unit = strdup(text)};
     gyre_status status = job.files && job.unit
                              ? GYRE_OK
                              : device->host->error(GYRE_EXHAUSTED, "no memory for what a compile reads");

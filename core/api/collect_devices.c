@@ -5,6 +5,7 @@
  */
 #include "core/api/collect_devices.h"
 
+#include "core/api/collect_aside.h"
 #include "core/base/error.h"
 #include "core/device/peers.h"
 #include "gyre/waiting.h"
@@ -79,8 +80,8 @@ static gyre_status make_room(struct gyre_collecting *all)
     gyre_status status = GYRE_OK;
     for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
         if (all->parts[i].gets)
-            status = gyre_dispatch_memory_alloc(all->parts[i].named.buffer->dispatch,
-                                                all->bytes + GYRE_COMBINE_SKEW, &all->parts[i].before_there);
+            status = gyre_collect_aside_take(runtime_of(all), all->parts[i].named.buffer->dispatch,
+                                             all->bytes + GYRE_COMBINE_SKEW, &all->parts[i].aside);
     return status == GYRE_OK
                ? GYRE_OK
                : gyre_error_add(status, "%s: room on the devices for what the buffers held", all->call);
@@ -100,8 +101,9 @@ gyre_status gyre_collect_devices_write(struct gyre_collecting *all)
     for (uint32_t i = 0; i < all->count; i++) {
         const struct gyre_collecting_part *part = &all->parts[i];
         devices[i] = part->named.buffer->dispatch;
-        parts[i] = (gyre_combine_part){
-            .memory = part->named.buffer->memory, .before = part->before_there, .gets = part->gets};
+        parts[i] = (gyre_combine_part){.memory = part->named.buffer->memory,
+                                       .before = part->gets ? gyre_collect_aside_memory(part->aside) : NULL,
+                                       .gets = part->gets};
     }
     status = gyre_dispatch_combine(devices, &desc, parts, false);
     for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
@@ -114,7 +116,7 @@ gyre_status gyre_collect_devices_write(struct gyre_collecting *all)
 static gyre_status put_back_into(const struct gyre_collecting *all, const struct gyre_collecting_part *part)
 {
     const gyre_copy_desc desc = {.size = sizeof desc,
-                                 .source = part->before_there,
+                                 .source = gyre_collect_aside_memory(part->aside),
                                  .source_offset = all->offset % GYRE_COMBINE_SKEW,
                                  .target = part->named.buffer->memory,
                                  .target_offset = all->offset,
@@ -141,8 +143,8 @@ void gyre_collect_devices_end(struct gyre_collecting *all)
 {
     gyre_error_hold();
     for (uint32_t i = 0; i < all->count; i++) {
-        gyre_dispatch_memory_release(all->parts[i].named.buffer->dispatch, all->parts[i].before_there);
-        all->parts[i].before_there = NULL;
+        gyre_collect_aside_give(runtime_of(all), all->parts[i].aside);
+        all->parts[i].aside = NULL;
     }
     gyre_error_let_go();
 }

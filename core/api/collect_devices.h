@@ -19,7 +19,7 @@ bool gyre_collect_by_devices(const struct gyre_collecting *all);
 gyre_status gyre_collect_devices_write(struct gyre_collecting *all);
 /** Puts back what was before, behind a gyre_collect_devices_write that succeeded. The calling thread's error stays. */
 void gyre_collect_devices_put_back(struct gyre_collecting *all);
-/** Frees what was before. */
+/** Gives the room for what was before back. */
 void gyre_collect_devices_end(struct gyre_collecting *all);
 
 #endif

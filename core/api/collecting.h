@@ -21,8 +21,8 @@ struct gyre_collecting_part {
     bool written; /* some of the result may be in its buffer */
     unsigned char
         *place; /* its elements, in memory of this process, which takes what is written; NULL: elsewhere */
-    unsigned char *before;     /* what its elements were; NULL with `place` */
-    gyre_memory *before_there; /* the same on the device, where devices combine; else NULL */
+    unsigned char *before;            /* what its elements were; NULL with `place` */
+    struct gyre_collect_aside *aside; /* the same on the device, where devices combine; else NULL */
 
     /* of the thread that copies them (collect_copy.c); the first under `lock` of the collective */
     uint64_t moved;

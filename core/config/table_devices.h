@@ -24,5 +24,11 @@
      .key = "key",
      .preset = "",
      .doc = "The field of the request that `shard = key` goes by: `account`, or `order.account`. Of a keyed actor: its own key."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_BOOL,
+     .key = "bells",
+     .preset = "true",
+     .doc = "Whether threads and programs at the kernel's queues sleep until the device wakes them, where it can, as the CPU does. With "
+            "`false` they look now and then, as at a GPU's queues, so that the kernel can move to a GPU (`gyre move`)."},
 /* clang-format on */
 #endif

@@ -136,7 +136,9 @@ struct gyre_kernel {
     struct gyre_kernel *next;
     bool announced;  /* the launch succeeded: applications see the kernel */
     bool only_built; /* a caller wants only the declarations: the kernel logs nothing and never starts */
-    bool migrates;   /* it converts the state of a journal (migrate.c), and has no keeper */
+    bool
+        polled; /* who waits at its queues looks by himself, on whichever device it is; constant since the build */
+    bool migrates; /* it converts the state of a journal (migrate.c), and has no keeper */
     uint32_t
         visitors; /* atomic: threads that keep the kernel from being freed; grows only while it is listed */
 

@@ -53,6 +53,8 @@ gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc)
         free(report);
         return status;
     }
+    kernel->polled = !gyre_dispatch_device_info(kernel->dispatch)->can_wake ||
+                     !gyre_config_bool(config, GYRE_SECTION_KERNEL, name, "bells");
     gyre_kernel_options(config, name, options, sizeof options);
     if (desc->stage)
         add_option(options, sizeof options, GYRE_KERNEL_STAGE_OPTION);

@@ -57,7 +57,7 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel,
                               ? desc->first_sequence
                               : (uint64_t)gyre_kernel_queue_setting(kernel, name, "first_sequence"),
         .many_threads = gyre_kernel_queue_setting(kernel, name, "threads") == 0,
-        .device_wakes = gyre_dispatch_device_info(kernel->dispatch)->can_wake != 0,
+        .device_wakes = !kernel->polled && gyre_dispatch_device_info(kernel->dispatch)->can_wake != 0,
         .device_returns = gyre_dispatch_isolated(kernel->dispatch),
         .device_lies = gyre_dispatch_isolated(kernel->dispatch),
         .device_parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK,

@@ -82,9 +82,11 @@ static gyre_status check_device(const gyre_kernel *kernel, struct gyre_dispatch 
             kernel, there,
             "only one of them runs in a worker process (isolation), and its queues are guarded "
             "accordingly");
-    if (from->can_wake && !to->can_wake)
-        return refuse_device(kernel, there,
-                             "its clients sleep until the device wakes them, which that device cannot");
+    if (!kernel->polled && from->can_wake && !to->can_wake)
+        return refuse_device(
+            kernel, there,
+            "its clients sleep until the device wakes them, which that device cannot (bells = "
+            "false of the kernel's section has them look by themselves)");
     if (to->knows_foreign != 1 && from->knows_foreign == 1)
         return refuse_device(kernel, there, "that device does not take messages of other programs");
     if (kernel->lanes > to->lanes_max || kernel->blocks > to->blocks_max)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two GPUs that reach each other's memory: sums that they make by themselves, which a failure in any step leaves undone, and moves of which the
- * bytes go straight from one to the other. What the driver was told to do is counted (EMULATOR_PEER_COPIES).
+ * bytes go straight from one to the other, and from the CPU backend to a GPU. What the driver was told to do is counted (EMULATOR_PEER_COPIES).
  */
 #include "gyre/change.h"
 #include "gyre/collect.h"
@@ -32,16 +32,16 @@ static void fill(uint32_t device)
     MUST(gyre_buffer_upload(cells[device], 0, bytes, sizeof bytes));
 }
 
-static void launch_on(uint32_t device)
+static void launch_on(const char *backend, uint32_t device)
 {
-    MUST(gyre_buffer_alloc(runtime, "cuda", device, CELLS * sizeof(uint32_t), &cells[device]));
-    MUST(gyre_buffer_alloc(runtime, "cuda", device, 5 * sizeof(double), &weights[device]));
+    MUST(gyre_buffer_alloc(runtime, backend, device, CELLS * sizeof(uint32_t), &cells[device]));
+    MUST(gyre_buffer_alloc(runtime, backend, device, 5 * sizeof(double), &weights[device]));
     const gyre_binding_name bindings[] = {{"cells", cells[device]}, {"weights", weights[device]}};
     const gyre_launch_desc desc = {.size = sizeof desc,
                                    .source = GYRE_TEST_KERNELS "/collect.gyre.c",
                                    .kernel = "collect_fill",
                                    .name = device ? "one" : "zero",
-                                   .backend = "cuda",
+                                   .backend = backend,
                                    .device = device,
                                    .lanes = 1,
                                    .blocks = 1,
@@ -64,7 +64,7 @@ static void begin(const char *fails, const char *peers)
         setenv("EMULATOR_FAIL", fails, 1);
     MUST(gyre_open(&desc, &runtime));
     for (uint32_t i = 0; i < DEVICES; i++)
-        launch_on(i);
+        launch_on("cuda", i);
 }
 
 static void end(void)
@@ -84,6 +84,16 @@ static uint32_t count_told(const char *text)
         count += strstr(line, text) != NULL;
     fclose(file);
     return count;
+}
+
+/* Replies with what the first cell held, and fills all with `value`. */
+static uint32_t call(uint32_t value)
+{
+    const uint32_t request[2] = {value, 0};
+    uint32_t reply[2];
+    MUST(gyre_call(gyre_kernel_queue(kernels[0]), request, sizeof request, reply, sizeof reply, NULL,
+                   gyre_in_ms(60000)));
+    return reply[0];
 }
 
 static gyre_status sum_all(void)
@@ -146,18 +156,40 @@ END_TEST
 
 START_TEST(a_move_that_fails_is_none)
 {
-    const uint32_t value[2] = {5, 0};
-    uint32_t reply[2];
     begin("cuMemcpyPeerAsync:2:2", "peers=true"); /* the first one prepares the way */
     ck_assert_int_eq(gyre_kernel_move(kernels[0], "cuda", 1, gyre_in_ms(60000)), GYRE_EXHAUSTED);
     check_cells(false);
-    MUST(gyre_call(gyre_kernel_queue(kernels[0]), value, sizeof value, reply, sizeof reply, NULL,
-                   gyre_in_ms(60000)));
-    ck_assert_uint_eq(reply[0], content(0, 0));
+    ck_assert_uint_eq(call(5), content(0, 0));
     fill(0);
     MUST(gyre_kernel_move(kernels[0], "cuda", 1, gyre_in_ms(60000)));
     check_cells(false);
     end();
+}
+END_TEST
+
+static void open_on_cpu(const char *bells)
+{
+    const char *const settings[] = {bells, NULL};
+    const gyre_open_desc desc = {.size = sizeof desc, .settings = settings};
+    MUST(gyre_open(&desc, &runtime));
+    launch_on("cpu", 0);
+}
+
+START_TEST(a_kernel_without_bells_goes_to_a_gpu_and_back)
+{
+    open_on_cpu("kernel.zero.bells=false");
+    MUST(gyre_kernel_move(kernels[0], "cuda", 1, gyre_in_ms(60000)));
+    ck_assert_uint_eq(call(5), content(0, 0));
+    MUST(gyre_kernel_move(kernels[0], "cpu", 0, gyre_in_ms(60000)));
+    ck_assert_uint_eq(call(6), 5);
+    MUST(gyre_kernel_move(kernels[0], "cuda", 0, gyre_in_ms(60000)));
+    ck_assert_uint_eq(call(7), 6);
+    gyre_close(runtime);
+    open_on_cpu("kernel.zero.bells=true");
+    ck_assert_int_eq(gyre_kernel_move(kernels[0], "cuda", 1, gyre_in_ms(60000)), GYRE_UNIMPLEMENTED);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "bells = false"));
+    ck_assert_uint_eq(call(5), content(0, 0));
+    gyre_close(runtime);
 }
 END_TEST
 
@@ -171,6 +203,7 @@ int main(void)
     tcase_add_test(sums, without_peers_the_host_sums);
     tcase_add_loop_test(sums, a_step_that_fails_changes_nothing, 0, 2);
     tcase_add_test(moves, a_move_that_fails_is_none);
+    tcase_add_test(moves, a_kernel_without_bells_goes_to_a_gpu_and_back);
     suite_add_tcase(suite, sums);
     suite_add_tcase(suite, moves);
     return unit_run(suite);
