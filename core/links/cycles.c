@@ -107,6 +107,9 @@ static gyre_status check_cycle(const gyre_pipeline *pipeline, const struct gyre_
     if (link->talk == GYRE_TALK_ASKS)
         snprintf(what, sizeof what, "kernel '%s' asks kernel '%s', whose answers lead back to it (a cycle)",
                  kernel, name_of(pipeline, link->to));
+    else if (link->talk == GYRE_TALK_ROUNDS)
+        snprintf(what, sizeof what, "rounds begin at kernel '%s' again and again (a cycle)",
+                 name_of(pipeline, link->to));
     else
         snprintf(what, sizeof what, "links lead from kernel '%s' back to it (a cycle)", kernel);
     const gyre_status status = check_device(

@@ -7,7 +7,7 @@
 #include <gyre/pipeline.h>
 #include <string.h>
 
-enum { ROUNDS = 12, REQUESTS = 60 };
+enum { ROUNDS = 12, REQUESTS = 24 };
 
 static void launch_as(struct conformance *test, const char *kernel, uint32_t blocks)
 {
@@ -185,7 +185,7 @@ static void wrong_rounds_are_told(struct conformance *test)
            "'step_note' have a tail");
     desc.rounds = "note";
     refuse(test, &desc,
-           "links lead from kernel 'note' back to it (a cycle), and pipeline 'tested' has no quota");
+           "rounds begin at kernel 'note' again and again (a cycle), and pipeline 'tested' has no quota");
     desc = describe(&curious, NULL, &asks, 1, "curious");
     desc.quota = 4;
     refuse(test, &desc,
