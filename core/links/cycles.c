@@ -108,7 +108,8 @@ static gyre_status check_cycle(const gyre_pipeline *pipeline, const struct gyre_
         snprintf(what, sizeof what, "kernel '%s' asks kernel '%s', whose answers lead back to it (a cycle)",
                  kernel, name_of(pipeline, link->to));
     else
-        snprintf(what, sizeof what, "links lead from kernel '%s' back to it (a cycle)", kernel);
+        snprintf(what, sizeof what, "links%s lead from kernel '%s' back to it (a cycle)",
+                 pipeline->has_rounds ? " and rounds" : "", kernel);
     const gyre_status status = check_device(
         pipeline, what, GYRE_LINKING_CYCLES | (link->talk == GYRE_TALK_TELLS ? 0 : GYRE_LINKING_ASKS));
     if (status != GYRE_OK || wiring->desc.quota)

@@ -7,7 +7,7 @@
 #include <gyre/pipeline.h>
 #include <string.h>
 
-enum { ROUNDS = 12, REQUESTS = 60 };
+enum { ROUNDS = 12, REQUESTS = 24 };
 
 static void launch_as(struct conformance *test, const char *kernel, uint32_t blocks)
 {
@@ -184,8 +184,9 @@ static void wrong_rounds_are_told(struct conformance *test)
            "rounds: expected a kernel whose requests have one size, found 'read_note': its messages "
            "'step_note' have a tail");
     desc.rounds = "note";
-    refuse(test, &desc,
-           "links lead from kernel 'note' back to it (a cycle), and pipeline 'tested' has no quota");
+    refuse(
+        test, &desc,
+        "links and rounds lead from kernel 'note' back to it (a cycle), and pipeline 'tested' has no quota");
     desc = describe(&curious, NULL, &asks, 1, "curious");
     desc.quota = 4;
     refuse(test, &desc,
