@@ -2,8 +2,11 @@
 /* Runs random graphs (graphs.h). */
 #include "graphs.h"
 
+#include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/links.h"
 
@@ -48,12 +51,54 @@ uint64_t graph_draw(uint64_t *random, uint64_t below)
     return *random % below;
 }
 
+/* ---- a worker process that dies ---- */
+
+/* Whether the process is a worker. The guard has a worker's name until it takes its own. */
+static bool is_worker(const char *pid)
+{
+    char path[64], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%.20s/cmdline", pid);
+    FILE *file = fopen(path, "re");
+    const size_t length = file ? fread(text, 1, sizeof text, file) : 0;
+    if (file)
+        fclose(file);
+    return memmem(text, length, "gyre-worker", 11) && !memmem(text, length, "guard", 5);
+}
+
+/* Kills the workers among the children that a thread of this program started. */
+static void kill_children(const char *thread)
+{
+    char path[64], pid[32];
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/children", thread);
+    FILE *file = fopen(path, "re");
+    while (file && fscanf(file, "%31s", pid) == 1)
+        if (is_worker(pid))
+            kill((pid_t)strtol(pid, NULL, 10), SIGKILL);
+    if (file)
+        fclose(file);
+}
+
+/* Kills the worker processes of this program at one of GYRE_TEST_KILLS calls. */
+static void kill_at_times(uint64_t *random)
+{
+    const char *one_in = getenv("GYRE_TEST_KILLS");
+    if (!one_in || graph_draw(random, strtoull(one_in, NULL, 10)) != 0)
+        return;
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *thread; threads && (thread = readdir(threads));)
+        kill_children(thread->d_name);
+    if (threads)
+        closedir(threads);
+}
+
+/* ---- flows ---- */
+
 void graph_run(struct conformance *test, const struct graph *graph, gyre_pipeline *pipeline, uint64_t seed,
                uint64_t flows)
 {
     gyre_queue *queue = gyre_pipeline_queue(pipeline);
     const char *fewer = getenv("GYRE_TEST_FLOWS");
-    uint64_t sent = 0;
+    uint64_t sent = 0, random = seed;
     if (fewer)
         flows = strtoull(fewer, NULL, 10);
     for (uint64_t received = 0; received < flows; received++) {
@@ -65,7 +110,9 @@ void graph_run(struct conformance *test, const struct graph *graph, gyre_pipelin
             if (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) != GYRE_OK)
                 break;
         }
+        kill_at_times(&random);
         must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require(completion.index == received);
         foresee(graph, 0, token_mix(seed, completion.index), 0, &fate);
         check_fate(&fate, &completion, &reply);
     }
