@@ -492,7 +492,8 @@ static gyre_status check_isolation(const gyre_pipeline *pipeline)
         gyre_error_set(GYRE_INVALID,
                        "expected kernel '%s' in a worker process, and backend '%s' runs in this program: set "
                        "backend.%s.isolation to process, or leave isolation out here",
-                       facts->name, gyre_dispatch_backend(facts->device), gyre_dispatch_backend(facts->device));
+                       facts->name, gyre_dispatch_backend(facts->device),
+                       gyre_dispatch_backend(facts->device));
         return gyre_config_blame(config, GYRE_SECTION_PIPELINE, pipeline->name, "isolation", GYRE_INVALID);
     }
     return GYRE_OK;
