@@ -444,8 +444,8 @@ static bool handle_in_flow(struct cpu_worker *worker, gyre_u64 origin, const voi
     if (is_over(&message)) {
         cpu_ports_take_back(worker);
     } else {
-        tell_working(worker, GYRE_WORKING_FLOW(GYRE_ORIGIN_TABLE(origin), ++worker->links.calls,
-                                               message.flow->index));
+        tell_working(
+            worker, GYRE_WORKING_FLOW(GYRE_ORIGIN_TABLE(origin), ++worker->links.calls, message.flow->index));
         call_handler(worker, request, length, true, &did);
         tell_working(worker, ++worker->links.calls);
     }

@@ -33,6 +33,7 @@ static bool is_set_anywhere(const struct gyre_config *config, enum gyre_section_
 bool gyre_config_may_put_back(const struct gyre_config *config)
 {
     return is_set_anywhere(config, GYRE_SECTION_BACKEND, "isolation") ||
+           is_set_anywhere(config, GYRE_SECTION_PIPELINE, "isolation") ||
            is_set_anywhere(config, GYRE_SECTION_QUEUE, "durability");
 }
 

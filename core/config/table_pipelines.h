@@ -19,6 +19,13 @@
      .doc = "The kernels that may answer: their reply completes the request. Empty: requests are completed "
             "without a reply."},
     {.kind = GYRE_SECTION_PIPELINE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "isolation",
+     .choices = {"none", "process"},
+     .preset = "none",
+     .doc = "`process`: the kernels of the pipeline run in one worker process, whose crash the program survives: backends whose own "
+            "`isolation` nobody sets then run in worker processes. `none`: as `isolation` of their backend says."},
+    {.kind = GYRE_SECTION_PIPELINE,
      .type = GYRE_VALUE_BOOL,
      .key = "links_tight",
      .preset = "false",

@@ -85,7 +85,8 @@ void gyre_control_reset(gyre_kernel *kernel)
     if (gyre_dispatch_isolated(kernel->dispatch)) { /* the last worker process may have overwritten them */
         write_constants(kernel);
         gyre_kernel_clear_table(kernel);
-        __atomic_store_n(&kernel->control->command.links, 0, __ATOMIC_RELAXED); /* nor were they of this worker */
+        __atomic_store_n(&kernel->control->command.links, 0,
+                         __ATOMIC_RELAXED); /* nor were they of this worker */
         kernel->node.unwired = kernel->node.pipeline != NULL;
     }
     __atomic_store_n(&device->parked, 0, __ATOMIC_RELAXED);

@@ -85,10 +85,11 @@ static gyre_status check_able(const gyre_kernel *kernel)
             kernel->name);
     if (gyre_dispatch_isolated(kernel->dispatch) &&
         !(gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_WORKER))
-        return gyre_error_set(GYRE_UNIMPLEMENTED,
-                              "kernel '%s' runs in a worker process of backend '%s', whose kernels are not linked there: leave "
-                              "backend.%s.isolation out, or run the kernels of the pipeline on backend 'cpu'",
-                              kernel->name, backend, backend);
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' runs in a worker process of backend '%s', whose kernels are not linked there: leave "
+            "backend.%s.isolation out, or run the kernels of the pipeline on backend 'cpu'",
+            kernel->name, backend, backend);
     if (kernel->checkpoints)
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
@@ -213,7 +214,8 @@ uint64_t gyre_node_wire(gyre_kernel *kernel, const struct gyre_node_facts *facts
 bool gyre_node_wire_again(gyre_kernel *kernel, const struct gyre_node_facts *facts, uint64_t table)
 {
     pthread_mutex_lock(&kernel->lock);
-    const bool there = is_there(kernel, facts) && facts->control && kernel->resident && !kernel->turn.starting;
+    const bool there =
+        is_there(kernel, facts) && facts->control && kernel->resident && !kernel->turn.starting;
     if (there) {
         name_table(kernel, table);
         kernel->node.unwired = false;

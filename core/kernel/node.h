@@ -21,7 +21,8 @@ struct gyre_node_facts {
     bool in_host; /* links of this kernel lie in memory of this process */
     bool
         is_shared; /* and so do those to kernels of other devices of which that is said (GYRE_LINKING_SHARED) */
-    bool in_worker; /* the device is in a worker process, which sees links of this kernel in regions of this process */
+    bool
+        in_worker; /* the device is in a worker process, which sees links of this kernel in regions of this process */
     gyre_control_region *control_here; /* the control region, in this process */
     /* of a kernel in a worker process: as of its worker number `generation`, see gyre_node_find */
     uint64_t control; /* address of the control region, as the device sees it; 0: it has none yet */

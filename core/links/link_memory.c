@@ -603,7 +603,8 @@ static gyre_status show_tables(gyre_pipeline *pipeline, struct gyre_node_table *
         there &= named || !node->joined;
         replace_table(pipeline, i, tables[i], 0);
     }
-    return there ? GYRE_OK : gyre_error_set(GYRE_LOST, "the worker process of pipeline '%s' died", pipeline->name);
+    return there ? GYRE_OK
+                 : gyre_error_set(GYRE_LOST, "the worker process of pipeline '%s' died", pipeline->name);
 }
 
 gyre_status gyre_link_memory_renew(gyre_pipeline *pipeline)

@@ -24,8 +24,8 @@ enum {
 static const gyre_link_slot *slot_of(const struct gyre_subscriber *subscriber,
                                      const struct gyre_subscriber_ring *from, uint64_t index)
 {
-    return (const gyre_link_slot *)(const void *)(from->slots + (index & (subscriber->capacity - 1)) *
-                                                                    subscriber->stride);
+    return (const gyre_link_slot *)(const void *)(from->slots +
+                                                  (index & (subscriber->capacity - 1)) * subscriber->stride);
 }
 
 /* Whether message number `index` is there. Pairs with the sender's release of its sequence. */

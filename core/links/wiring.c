@@ -480,6 +480,26 @@ static void find_apart(gyre_pipeline *pipeline)
         pipeline->nodes[i].is_apart = pipeline->is_mixed && !pipeline->nodes[i].facts.is_shared;
 }
 
+/* [pipeline.NAME] isolation = process, which all kernels have to have. */
+static gyre_status check_isolation(const gyre_pipeline *pipeline)
+{
+    const struct gyre_config *config = pipeline->runtime->config;
+    if (gyre_config_int(config, GYRE_SECTION_PIPELINE, pipeline->name, "isolation") == 0)
+        return GYRE_OK;
+    for (int i = 0; i < pipeline->node_count; i++) {
+        const struct gyre_node_facts *facts = &pipeline->nodes[i].facts;
+        if (facts->in_worker)
+            continue;
+        gyre_error_set(GYRE_INVALID,
+                       "expected kernel '%s' in a worker process, and backend '%s' runs in this program: set "
+                       "backend.%s.isolation to process, or leave isolation out here",
+                       facts->name, gyre_dispatch_backend(facts->device),
+                       gyre_dispatch_backend(facts->device));
+        return gyre_config_blame(config, GYRE_SECTION_PIPELINE, pipeline->name, "isolation", GYRE_INVALID);
+    }
+    return GYRE_OK;
+}
+
 /* Memory of links is shown to one worker process, and moves on with it. */
 static gyre_status check_workers(const gyre_pipeline *pipeline)
 {
@@ -543,7 +563,9 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
     if (status != GYRE_OK)
         return status;
     find_apart(pipeline);
-    status = check_workers(pipeline);
+    status = check_isolation(pipeline);
+    if (status == GYRE_OK)
+        status = check_workers(pipeline);
     if (status != GYRE_OK)
         return status;
     if (!pipeline->whole)

@@ -75,10 +75,11 @@ static gyre_status launch_again(gyre_kernel *kernel, bool replays, uint64_t verb
     kernel->care->revival.seen = true;
     const bool anew = gyre_stage_begins_anew(kernel);
     if (anew)
-        gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING,
-                         "kernel '%s' begins anew: its worker process died, and what its handler keeps between messages "
-                         "with it (on_loss); requests without a completion are handled again",
-                         kernel->name);
+        gyre_runtime_log(
+            kernel->runtime, GYRE_LOG_WARNING,
+            "kernel '%s' begins anew: its worker process died, and what its handler keeps between messages "
+            "with it (on_loss); requests without a completion are handled again",
+            kernel->name);
     status = gyre_kernel_launch_device(kernel, anew, out);
     if (status != GYRE_OK || !replays)
         return status;

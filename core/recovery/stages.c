@@ -87,7 +87,8 @@ gyre_status gyre_stages_revive(const struct gyre_recovery *recovery)
             continue;
         const gyre_kernel *lost = find_lost(recovery, kernel);
         if (lost) /* a kernel that runs is given up when its worker is dead */
-            return end_worker(kernel, gyre_error_set(GYRE_FAILED, "kernel '%s' of pipeline '%s' was not launched again",
+            return end_worker(kernel, gyre_error_set(GYRE_FAILED,
+                                                     "kernel '%s' of pipeline '%s' was not launched again",
                                                      lost->name, kernel->node.pipeline_name));
         const gyre_status status = gyre_node_revive_pipeline(kernel, true);
         if (status != GYRE_OK)

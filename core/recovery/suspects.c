@@ -97,9 +97,10 @@ static void condemn_suspect(gyre_kernel *kernel, gyre_queue *queue, uint32_t tim
 static const char *stage_of(const struct gyre_recovery *recovery, gyre_kernel *kernel,
                             const gyre_queue *queue)
 {
-    return gyre_view_of(queue)->of_pipeline ? gyre_stage_at(recovery, kernel, gyre_view_of(queue)->entry_number,
-                                                            gyre_view_of(queue)->suspect)
-                                            : NULL;
+    return gyre_view_of(queue)->of_pipeline
+               ? gyre_stage_at(recovery, kernel, gyre_view_of(queue)->entry_number,
+                               gyre_view_of(queue)->suspect)
+               : NULL;
 }
 
 /* Counts a death against the only request that the worker saw. */

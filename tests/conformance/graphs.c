@@ -2,8 +2,12 @@
 /* Runs random graphs (graphs.h). */
 #include "graphs.h"
 
+#include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "kernels/links.h"
 
@@ -48,12 +52,58 @@ uint64_t graph_draw(uint64_t *random, uint64_t below)
     return *random % below;
 }
 
+/* ---- a worker process that dies ---- */
+
+static size_t read_text(const char *pid, const char *file, char text[512])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%.20s/%s", pid, file);
+    FILE *opened = fopen(path, "re");
+    const size_t length = opened ? fread(text, 1, 511, opened) : 0;
+    if (opened)
+        fclose(opened);
+    text[length] = '\0';
+    return length;
+}
+
+/* Whether the process is a worker of this program. The guard has a worker's name until it takes its own. */
+static bool is_own_worker(const char *pid)
+{
+    char text[512];
+    long parent = 0;
+    read_text(pid, "stat", text);
+    const char *end = strrchr(text, ')');
+    if (!strstr(text, "(gyre-worker)") || !end || sscanf(end + 1, " %*c %ld", &parent) != 1 ||
+        parent != (long)getpid())
+        return false;
+    const size_t length = read_text(pid, "cmdline", text);
+    return !memmem(text, length, "guard", 5);
+}
+
+/* Kills the worker process of this program, if there is one this very moment, at one of GYRE_TEST_KILLS calls. Returns how many. */
+static uint64_t kill_at_times(uint64_t *random)
+{
+    uint64_t kills = 0;
+    const char *one_in = getenv("GYRE_TEST_KILLS");
+    if (!one_in || graph_draw(random, strtoull(one_in, NULL, 10)) != 0)
+        return 0;
+    DIR *processes = opendir("/proc");
+    for (struct dirent *process; processes && (process = readdir(processes));)
+        if (process->d_name[0] >= '1' && process->d_name[0] <= '9' && is_own_worker(process->d_name))
+            kills += kill((pid_t)strtol(process->d_name, NULL, 10), SIGKILL) == 0;
+    if (processes)
+        closedir(processes);
+    return kills;
+}
+
+/* ---- flows ---- */
+
 void graph_run(struct conformance *test, const struct graph *graph, gyre_pipeline *pipeline, uint64_t seed,
                uint64_t flows)
 {
     gyre_queue *queue = gyre_pipeline_queue(pipeline);
     const char *fewer = getenv("GYRE_TEST_FLOWS");
-    uint64_t sent = 0;
+    uint64_t sent = 0, random = seed, kills = 0;
     if (fewer)
         flows = strtoull(fewer, NULL, 10);
     for (uint64_t received = 0; received < flows; received++) {
@@ -65,10 +115,13 @@ void graph_run(struct conformance *test, const struct graph *graph, gyre_pipelin
             if (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) != GYRE_OK)
                 break;
         }
+        kills += kill_at_times(&random);
         must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require(completion.index == received);
         foresee(graph, 0, token_mix(seed, completion.index), 0, &fate);
         check_fate(&fate, &completion, &reply);
     }
+    require(kills || !getenv("GYRE_TEST_KILLS"));
     must(gyre_pipeline_close(pipeline, soon()));
     for (uint32_t i = 0; i < GRAPH_NODES; i++) {
         char name[16];

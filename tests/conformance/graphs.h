@@ -21,7 +21,10 @@ struct graph {
 /** A number from 0 to `below` - 1. */
 uint64_t graph_draw(uint64_t *random, uint64_t below);
 
-/** Sends flows (GYRE_TEST_FLOWS in place of `flows`) through a pipeline of the graph, checks what becomes of each, closes the pipeline, and releases its kernels. */
+/**
+ * Sends flows (GYRE_TEST_FLOWS in place of `flows`) through a pipeline of the graph, checks what becomes of each, closes the pipeline,
+ * and releases its kernels. With GYRE_TEST_KILLS the worker process is killed at one of so many completions.
+ */
 void graph_run(struct conformance *test, const struct graph *graph, gyre_pipeline *pipeline, uint64_t seed,
                uint64_t flows);
 

@@ -428,6 +428,11 @@ static void queue_release(gyre_queue_memory *memory)
     free(memory);
 }
 
+uint64_t gyre_proxy_control_address(const gyre_resident *resident)
+{
+    return (uint64_t)(uintptr_t)resident->control;
+}
+
 uint64_t gyre_proxy_queue_address(const gyre_queue_memory *memory)
 {
     return memory->address;

@@ -10,7 +10,8 @@
 enum { STEP_DEAL = 1, STEP_LEFT = 2, STEP_RIGHT = 3, STEP_GATHER = 4, STEP_KEEP = 5 };
 
 /* `parts`: so many messages go to each side; 0: the flow ends without a reply. */
-#define CRASH_STEP(FIELD) FIELD(u32, fault) FIELD(u32, always) FIELD(u32, at) FIELD(u32, parts) FIELD(u64, number)
+#define CRASH_STEP(FIELD)                                                                                    \
+    FIELD(u32, fault) FIELD(u32, always) FIELD(u32, at) FIELD(u32, parts) FIELD(u64, number)
 GYRE_MESSAGE(crash_step, CRASH_STEP)
 
 #define CRASH_GATHERED(FIELD) FIELD(u64, sum) FIELD(u64, seen)

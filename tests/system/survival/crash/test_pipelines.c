@@ -29,8 +29,11 @@ static gyre_pipeline *open_joining(gyre_runtime *runtime)
     gyre_pipeline *pipeline = NULL;
     for (size_t i = 0; i < 4; i++) {
         gyre_kernel *kernel = NULL;
-        const gyre_launch_desc desc = {
-            .size = sizeof desc, .source = PIPELINE_KERNELS, .kernel = names[i], .blocks = i == 3 ? 1 : 2, .stage = 1};
+        const gyre_launch_desc desc = {.size = sizeof desc,
+                                       .source = PIPELINE_KERNELS,
+                                       .kernel = names[i],
+                                       .blocks = i == 3 ? 1 : 2,
+                                       .stage = 1};
         must(gyre_launch(runtime, &desc, &kernel));
     }
     const gyre_pipeline_desc desc = {.size = sizeof desc,
@@ -138,16 +141,17 @@ static void a_flow_that_kills_every_worker_names_its_stage(void)
 /* kill -9 from outside at any moment, with two queues under load. */
 static void kills_from_outside_lose_and_double_nothing(void)
 {
-    gyre_runtime *runtime =
-        open_isolated((const char *const[]){"backend.cpu.restart_limit=1000", "kernel.default.poison_limit=1000",
-                                            "log_level=warning", getenv("INPROC") ? "backend.cpu.isolation=none" : NULL, NULL});
+    gyre_runtime *runtime = open_isolated((const char *const[]){
+        "backend.cpu.restart_limit=1000", "kernel.default.poison_limit=1000", "log_level=warning",
+        getenv("INPROC") ? "backend.cpu.isolation=none" : NULL, NULL});
     gyre_pipeline *pipeline = open_joining(runtime);
     gyre_queue *queues[2] = {gyre_pipeline_queue(pipeline), NULL};
     uint64_t random = random_begin(gyre_now_ns()), sent[2] = {0, 0}, received[2] = {0, 0}, kills = 0;
     must(gyre_pipeline_queue_open(pipeline, NULL, NULL, &queues[1]));
     while (kills < KILLS || received[0] < sent[0] || received[1] < sent[1]) {
         const uint64_t which = random_below(&random, 2);
-        for (uint64_t i = random_below(&random, 40); i > 0 && kills < KILLS && sent[which] - received[which] < 200; i--) {
+        for (uint64_t i = random_below(&random, 40);
+             i > 0 && kills < KILLS && sent[which] - received[which] < 200; i--) {
             const crash_step step = step_of(++sent[which] * 2 + which);
             send_step(queues[which], &step);
         }
@@ -192,7 +196,8 @@ static gyre_pipeline *open_keeping(gyre_runtime *runtime)
 /* Two requests, of which the second takes the worker down. Returns what becomes of it. */
 static gyre_completion crash_keeper(gyre_queue *queue, crash_reply *reply)
 {
-    const crash_step first = {.number = 501}, second = {.number = 502, .at = STEP_KEEP, .fault = CRASH_SEGFAULT};
+    const crash_step first = {.number = 501},
+                     second = {.number = 502, .at = STEP_KEEP, .fault = CRASH_SEGFAULT};
     gyre_completion completion;
     must(gyre_call(queue, &first, sizeof first, reply, sizeof *reply, &completion, soon()));
     require(completion.outcome == GYRE_REPLIED && reply->number == 1);
@@ -228,11 +233,11 @@ static void a_state_begins_anew_where_on_loss_says_so(void)
 int main(int argc, char **argv)
 {
     static const named_case cases[] = {
-    {"a_death_at_each_stage_loses_no_flow", a_death_at_each_stage_loses_no_flow},
-    {"a_flow_that_kills_every_worker_names_its_stage", a_flow_that_kills_every_worker_names_its_stage},
-    {"kills_from_outside_lose_and_double_nothing", kills_from_outside_lose_and_double_nothing},
-    {"a_state_is_lost_with_its_worker_and_told", a_state_is_lost_with_its_worker_and_told},
-    {"a_state_begins_anew_where_on_loss_says_so", a_state_begins_anew_where_on_loss_says_so},
+        {"a_death_at_each_stage_loses_no_flow", a_death_at_each_stage_loses_no_flow},
+        {"a_flow_that_kills_every_worker_names_its_stage", a_flow_that_kills_every_worker_names_its_stage},
+        {"kills_from_outside_lose_and_double_nothing", kills_from_outside_lose_and_double_nothing},
+        {"a_state_is_lost_with_its_worker_and_told", a_state_is_lost_with_its_worker_and_told},
+        {"a_state_begins_anew_where_on_loss_says_so", a_state_begins_anew_where_on_loss_says_so},
     };
     return RUN_NAMED(argc, argv, make_fault_folder, cases);
 }

@@ -77,7 +77,7 @@ exits 0
 
 run pipeline orders --config "$mixed" --set backend.opencl.isolation=process
 exits 1
-says "kernel 'price' runs in a worker process, and kernels there are not linked: leave backend.opencl.isolation out"
+says "kernel 'price' runs in a worker process of backend 'opencl', and other kernels of the pipeline are on another device: give all of them one device, or leave backend.opencl.isolation out"
 run pipeline orders --config "$mixed" --set kernel.price.backend=opncl
 checks=$((checks + 1))
 [[ "$code" != 0 && "$err" == *opncl* ]] || fail "expected a sentence about the backend"
