@@ -57,6 +57,8 @@ gyre_status gyre_kept_begin(struct gyre_kept *kept, uint64_t deadline_ns);
  * What comes of it is no more than an opinion until then.
  */
 gyre_status gyre_kept_read_ahead(struct gyre_kept *kept);
+/** The number of the first block that the log has now; 0: it has none, or the transport cannot tell. The block's room is used. */
+uint64_t gyre_kept_first(struct gyre_kept *kept);
 /** Reads the last checkpoint without a fence, of the log as it is now: for who looks from outside. As gyre_kept_begin. */
 gyre_status gyre_kept_read(struct gyre_kept *kept, uint64_t deadline_ns);
 /**

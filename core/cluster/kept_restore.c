@@ -167,9 +167,12 @@ static gyre_status take_commit(struct gyre_kept *kept, uint64_t number, size_t s
             "the cluster's log '%s' has states for a table of %llu bytes, and the kernel has one of %llu: "
             "let `keys` in its section, and the types, be those of the other members",
             kept->log, (unsigned long long)commit.table_size, (unsigned long long)kept->table_size);
-    if (!follows || commit.pieces != kept->pending_count || commit.position < kept->position ||
-        (!commit.is_whole && commit.checkpoint != kept->checkpoint + 1))
+    if (!follows || commit.pieces != kept->pending_count)
         return damaged(kept, number, "a checkpoint lacks pieces");
+    if (!commit.is_whole && commit.checkpoint != kept->checkpoint + 1)
+        return damaged(kept, number, "the checkpoint before this one is missing");
+    if (commit.position < kept->position)
+        return damaged(kept, number, "a checkpoint has the effect of fewer requests than the one before");
     apply_pending(kept, commit.is_whole);
     gyre_kept_drop(kept);
     kept->checkpoint = commit.checkpoint;
@@ -225,6 +228,15 @@ gyre_status gyre_kept_take(struct gyre_kept *kept, uint64_t number, size_t size)
     if (kind != GYRE_BLOCK_BYTES && kind != GYRE_BLOCK_CLIENTS && kind != GYRE_BLOCK_COMMIT)
         return damaged(kept, number, "expected a block of a checkpoint");
     return take_state(kept, number, kind, size);
+}
+
+uint64_t gyre_kept_first(struct gyre_kept *kept)
+{
+    size_t size;
+    uint64_t number = 0;
+    const gyre_status status = gyre_transport_read(kept->transport, kept->log, 0, kept->block,
+                                                   GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
+    return status == GYRE_OK ? number : 0;
 }
 
 /* Reads all blocks up to this owner's fence. A transport of several servers may show them late. */
@@ -291,15 +303,22 @@ gyre_status gyre_kept_read_ahead(struct gyre_kept *kept)
     return read_present(kept, last);
 }
 
-/* Whoever read ahead may have read on behind blocks that the owner purged: the whole log, as it is now, decides. */
+/*
+ * Whoever read ahead may have read on behind blocks that the owner purged, and an earlier owner may purge what this one reads: what does not agree then is
+ * read again, from the beginning that the log has by now.
+ */
 static gyre_status read_rest(struct gyre_kept *kept, uint64_t deadline_ns)
 {
-    const bool is_ahead = kept->at > 0;
-    gyre_status status = read_states(kept, deadline_ns);
-    if (status != GYRE_INCOMPATIBLE || !is_ahead)
-        return status;
-    forget(kept);
-    return read_states(kept, deadline_ns);
+    bool was_purged = kept->at > 0;
+    for (;;) {
+        const uint64_t first = gyre_kept_first(kept);
+        const gyre_status status = read_states(kept, deadline_ns);
+        if (status != GYRE_INCOMPATIBLE || gyre_clock_ns() >= deadline_ns ||
+            (!was_purged && gyre_kept_first(kept) == first))
+            return status;
+        was_purged = false;
+        forget(kept);
+    }
 }
 
 gyre_status gyre_kept_begin(struct gyre_kept *kept, uint64_t deadline_ns)

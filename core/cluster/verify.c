@@ -16,8 +16,8 @@
 #include "core/cluster/kept.h"
 #include "gyre/waiting.h"
 
-#define READ_NS UINT64_C(2000000000)
-enum { TRIES = 8 };
+#define READ_NS   UINT64_C(2000000000)
+#define SETTLE_NS UINT64_C(10000000000)
 
 /* Requests of one client that follow each other, in one block. */
 struct run {
@@ -154,40 +154,46 @@ static gyre_status note_was_kept(struct verifying *verifying)
     return GYRE_OK;
 }
 
-/* The number of the first block that is there; 0: none is, or it cannot be told. */
-static uint64_t first_of(const struct verifying *verifying, const char *log)
+/*
+ * Reads the log of states as an owner would, until it neither went on nor was purged meanwhile, in so far as that matters: a block whose
+ * predecessors were purged under the reader does not agree with what was read before it, and the whole checkpoint behind it may not be read yet.
+ */
+static gyre_status read_settled_states(struct verifying *verifying)
 {
-    size_t size;
-    uint64_t number = 0;
-    const gyre_status status = gyre_transport_read(verifying->transport, log, 0, verifying->block,
-                                                   GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
-    return status == GYRE_OK ? number : 0;
+    const struct gyre_verified *out = verifying->out;
+    struct gyre_kept *kept = &verifying->kept;
+    const uint64_t until_ns = gyre_clock_ns() + SETTLE_NS;
+    for (;;) {
+        gyre_kept_finish(kept);
+        gyre_status status =
+            gyre_kept_init(kept, verifying->transport, out->shard, verifying->app->table_size);
+        if (status != GYRE_OK)
+            return status;
+        const uint64_t first = gyre_kept_first(kept);
+        status = gyre_kept_read(kept, gyre_clock_ns() + READ_NS);
+        if (status != GYRE_OK && status != GYRE_INCOMPATIBLE)
+            return status;
+        uint64_t last = 0;
+        const bool was_purged = gyre_kept_first(kept) != first;
+        const bool went_on = status != GYRE_OK &&
+                             gyre_transport_last(verifying->transport, kept->log, &last) == GYRE_OK &&
+                             last != kept->last;
+        if (!was_purged && !went_on)
+            return status;
+        if (gyre_clock_ns() >= until_ns)
+            return status == GYRE_OK ? status
+                                     : gyre_error_set(GYRE_TIMEOUT,
+                                                      "the cluster's log '%s' changed all the time while it "
+                                                      "was read: verify it when its shard has less to do",
+                                                      kept->log);
+    }
 }
 
-/*
- * Reads the log of states as an owner would. An owner may purge what lies before a whole checkpoint meanwhile, and what was read then has a gap: the log is
- * read again when it begins otherwise than before, and what fails, when it went on.
- */
 static gyre_status read_states(struct verifying *verifying)
 {
     struct gyre_verified *out = verifying->out;
-    struct gyre_kept *kept = &verifying->kept;
-    gyre_status status = GYRE_OK;
-    for (int i = 0; i < TRIES; i++) {
-        char log[GYRE_CLUSTER_NAME_SIZE];
-        const uint64_t first =
-            first_of(verifying, gyre_cluster_shard_name(log, "state", verifying->out->shard));
-        uint64_t now = 0;
-        gyre_kept_finish(kept);
-        status = gyre_kept_init(kept, verifying->transport, out->shard, verifying->app->table_size);
-        if (status == GYRE_OK)
-            status = gyre_kept_read(kept, gyre_clock_ns() + READ_NS);
-        const bool is_whole = status == GYRE_OK && first_of(verifying, log) == first;
-        if (is_whole ||
-            (status != GYRE_OK &&
-             (gyre_transport_last(verifying->transport, log, &now) != GYRE_OK || now == kept->last)))
-            break;
-    }
+    const struct gyre_kept *kept = &verifying->kept;
+    const gyre_status status = read_settled_states(verifying);
     verifying->seen_epoch = kept->seen_epoch;
     out->checkpoint = kept->checkpoint;
     out->position = kept->position;

@@ -11,10 +11,10 @@
 #include "core/base/error.h"
 #include "core/base/lines.h"
 #include "core/base/memory_left.h"
-#include "core/base/text.h"
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/keyed.h"
+#include "core/kernel/named_buffer.h"
 #include "core/types/buffers.h"
 
 static gyre_status prepare_keyed(gyre_kernel *kernel, const gyre_launch_desc *desc)
@@ -82,21 +82,6 @@ static gyre_status bind_one(gyre_kernel *kernel, const gyre_launch_desc *desc, c
     return GYRE_OK;
 }
 
-static gyre_status no_such_buffer(const gyre_kernel *kernel, const gyre_buffer_list *list, const char *name)
-{
-    char declared[256], hint[GYRE_TEXT_HINT_SIZE];
-    const char **names = calloc((size_t)list->count + 1, sizeof *names);
-    if (!names)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory to bind buffers");
-    for (uint32_t i = 0; i < list->count; i++)
-        names[i] = list->slots[i].name;
-    gyre_text_list(names, list->count, declared, sizeof declared);
-    gyre_text_hint(name, names, list->count, hint);
-    free(names);
-    return gyre_error_set(GYRE_INVALID, "kernel '%s' has no buffer '%s'; it declares %s%s", kernel->name,
-                          name, declared[0] ? declared : "no buffer", hint);
-}
-
 /* INVALID unless the kernel declares every name of the descriptor, and each name occurs once. */
 static gyre_status check_binding_names(const gyre_kernel *kernel, const gyre_launch_desc *desc,
                                        const gyre_buffer_list *list)
@@ -107,7 +92,7 @@ static gyre_status check_binding_names(const gyre_kernel *kernel, const gyre_lau
         while (slot < list->count && strcmp(list->slots[slot].name, name) != 0)
             slot++;
         if (slot == list->count)
-            return no_such_buffer(kernel, list, name);
+            return gyre_kernel_unknown_buffer(kernel->name, list, name, NULL);
         if (find_binding(desc, name) != &desc->bindings[i])
             return gyre_error_set(GYRE_INVALID,
                                   "buffer '%s' of kernel '%s' is bound twice: bind one buffer to each name",

@@ -8,10 +8,9 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/types/buffers.h"
 
-static gyre_status no_such_buffer(const gyre_kernel *kernel, const gyre_buffer_list *list, const char *name,
-                                  const char *call)
+gyre_status gyre_kernel_unknown_buffer(const char *kernel, const gyre_buffer_list *list, const char *name,
+                                       const char *call)
 {
     char declared[256], hint[GYRE_TEXT_HINT_SIZE];
     const char **names = calloc((size_t)list->count + 1, sizeof *names);
@@ -22,8 +21,9 @@ static gyre_status no_such_buffer(const gyre_kernel *kernel, const gyre_buffer_l
     gyre_text_list(names, list->count, declared, sizeof declared);
     gyre_text_hint(name, names, list->count, hint);
     free(names);
-    return gyre_error_set(GYRE_INVALID, "%s: kernel '%s' has no buffer '%s'; it declares %s%s", call,
-                          kernel->name, name, declared[0] ? declared : "no buffer", hint);
+    return gyre_error_set(GYRE_INVALID, "%s%skernel '%s' has no buffer '%s'; it declares %s%s",
+                          call ? call : "", call ? ": " : "", kernel, name,
+                          declared[0] ? declared : "no buffer", hint);
 }
 
 static gyre_status find(const gyre_kernel *kernel, const gyre_buffer_list *list, const char *name,
@@ -33,7 +33,7 @@ static gyre_status find(const gyre_kernel *kernel, const gyre_buffer_list *list,
     while (slot < list->count && strcmp(list->slots[slot].name, name) != 0)
         slot++;
     if (slot == list->count || slot >= kernel->memory.buffer_count)
-        return no_such_buffer(kernel, list, name, call);
+        return gyre_kernel_unknown_buffer(kernel->name, list, name, call);
     const gyre_layout *type = list->slots[slot].type;
     gyre_buffer *buffer = kernel->memory.buffers[slot];
     if (!buffer)

@@ -5,6 +5,7 @@
 
 #include "core/device/buffer.h"
 #include "core/kernel/kernel.h"
+#include "core/types/buffers.h"
 #include "core/types/types.h"
 
 struct gyre_named_buffer {
@@ -18,5 +19,9 @@ struct gyre_named_buffer {
 /** INVALID, with the call's name, when the kernel declares no such buffer. The kernel keeps its buffers until it is changed. */
 gyre_status gyre_kernel_named_buffer(gyre_kernel *kernel, const char *name, const char *call,
                                      struct gyre_named_buffer *out);
+
+/** INVALID, with the name nearest to it: kernel `kernel` declares no buffer `name`. `call` begins the sentence when it is not NULL. */
+gyre_status gyre_kernel_unknown_buffer(const char *kernel, const gyre_buffer_list *list, const char *name,
+                                       const char *call);
 
 #endif

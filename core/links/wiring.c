@@ -507,13 +507,12 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
     gyre_status status = gyre_wiring_blame(wiring->entry, add_entries(pipeline, &wiring->desc));
     if (status == GYRE_OK)
         status = add_links(pipeline, wiring);
-    if (status == GYRE_OK)
-        status =
-            check_ports(pipeline); /* before the answers, of which a port without a link may be the cause */
+    if (status == GYRE_OK) /* before the answers, of which a port without a link may be the cause */
+        status = gyre_wiring_blame(wiring->entry, check_ports(pipeline));
     if (status == GYRE_OK)
         status = gyre_wiring_blame(wiring->answer, add_answers(pipeline, &wiring->desc));
     if (status == GYRE_OK)
-        status = check_reached(pipeline);
+        status = gyre_wiring_blame(wiring->entry, check_reached(pipeline));
     if (status == GYRE_OK)
         status = gyre_work_pools_check_device(pipeline);
     if (status == GYRE_OK)

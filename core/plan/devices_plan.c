@@ -100,7 +100,7 @@ gyre_status gyre_devices_choose_one(const struct gyre_config *config, const char
     status = gyre_error_set(
         GYRE_INVALID,
         "kernel '%s' is configured for %u devices (%s), and this is a launch on one: launch it with "
-        "gyre_spread_launch, keep it for other programs with `gyre serve`, or name one device",
+        "gyre_spread_launch, keep it for other programs with `gyre serve`, or name one device, as each kernel of a pipeline needs",
         kernel, list.count, gyre_config_text(config, GYRE_SECTION_KERNEL, kernel, "device"));
     return gyre_config_blame(config, GYRE_SECTION_KERNEL, kernel, "device", status);
 }

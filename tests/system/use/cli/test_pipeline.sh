@@ -111,6 +111,10 @@ run call --backend cpu --config "$folder/sink.ini" --pipeline sink '{"item":1,"c
 exits 0
 [[ "$out" == '{"no_reply":true}' ]] || fail "expected no reply"
 says "gyre: pipeline sink: 1 sent, 0 answered, 0 failed, 1 without a reply"
+# a port without a link is told with the pipeline's place
+head -n 7 "$folder/sink.ini" >"$folder/open.ini"
+run call --backend cpu --config "$folder/open.ini" --pipeline sink '{"item":1,"count":100}' <"$nothing"
+refuses 4 "pipeline 'sink': $folder/open.ini:4: port 'check.large' leads nowhere: link it to a kernel, or say so (to = nowhere)"
 # a handler that takes its time
 printf '[gyre]\nbackend = cpu\n[kernel.slow]\nsource = %s:slow\n[pipeline.p]\nentry = slow\nanswer = slow\n' \
     "$PWD/tests/system/use/cli/kernels/kinds.gyre.c" >"$folder/slow.ini"
