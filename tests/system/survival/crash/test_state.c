@@ -105,17 +105,18 @@ static void state_survives_with_a_checkpoint_for_every_message(void)
 
 static void a_full_replay_log_forces_checkpoints(void)
 {
+    enum { IN_ALL = 6000, DIES_AT = 5700, LOGGED = 1024 + 4096 / 24 };
     gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", "kernel.default.replay_log=4096");
     struct model model = {0};
     gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
     gyre_queue *queue = gyre_kernel_queue(kernel);
-    for (uint64_t i = 0; i < 20000; i++) {
-        send_one(queue, i == 19000 ? CRASH_ABORT : CRASH_NOT, 0, i);
+    for (uint64_t i = 0; i < IN_ALL; i++) {
+        send_one(queue, i == DIES_AT ? CRASH_ABORT : CRASH_NOT, 0, i);
         receive_one(queue, &model, i);
     }
     gyre_kernel_info info = info_of(kernel);
-    require(info.checkpoints >= 20000 / (1024 + 4096 / 24) && info.restarts == 1);
-    require(info.replayed <= 1024 + 4096 / 24);
+    require(info.checkpoints >= IN_ALL / LOGGED && info.restarts == 1);
+    require(info.replayed <= LOGGED);
     require_state(kernel, &model);
     gyre_close(runtime);
 }

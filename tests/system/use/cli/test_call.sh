@@ -102,7 +102,7 @@ if [[ "$backend" == cpu ]]; then
     prints '{"number":7,'
 
     # ... and holds up the end of the command for one stop_timeout_ms, not two
-    stop_ms=$((1000 * patience)) begun=${EPOCHREALTIME/[.,]/} # all the time the handler keeps a processor busy
+    stop_ms=$((2000 * patience)) begun=${EPOCHREALTIME/[.,]/} # all the time the handler keeps a processor busy
     call tests/system/survival/crash/crash.gyre.c:fragile --set gyre.check=off --set kernel.fragile.stop_timeout_ms="$stop_ms" --timeout 100 \
         '{"fault":4,"always":1,"number":8}' <"$nothing"
     took_ms=$(((${EPOCHREALTIME/[.,]/} - begun) / 1000))
