@@ -245,6 +245,44 @@ GYRE_BLOCK_KERNEL(failing, count_request, count_reply, lane_scratch)
     return GYRE_REPLY;
 }
 
+/* Lane `a` leaves the message before a barrier (b: 0) or behind it (1), while others wait, ended, or did not begin. */
+static int leave(const void *request, void *reply, void *state, void *scratch, const gyre_binding *buffers,
+                 gyre_context *gyre)
+{
+    const count_request *const asked = request;
+    (void)state;
+    (void)scratch;
+    (void)buffers;
+    if (asked->b)
+        cpu_lanes_barrier(gyre, "leave.gyre.c:1");
+    if (gyre->lane == asked->a)
+        cpu_lanes_abandon(gyre);
+    cpu_lanes_barrier(gyre, "leave.gyre.c:2");
+    ((count_reply *)reply)->value = gyre->lane;
+    return GYRE_OUTCOME_REPLY;
+}
+
+START_TEST(a_lane_leaves_a_message_with_all_lanes)
+{
+    struct cpu_lanes *lanes = cpu_lanes_create(8, 0);
+    ck_assert_ptr_nonnull(lanes);
+    reply_bytes.value = 77;
+    for (u32 behind = 0; behind < 2; behind++)
+        for (u32 lane = 0; lane < 8; lane++) {
+            ck_assert_int_eq(run_message(lanes, leave, (count_request){lane, behind}, &reply_bytes,
+                                         &scratch_bytes, &context),
+                             GYRE_OUTCOME_FAILED);
+            ck_assert_str_ne(context.fail_text, "");
+        }
+    ck_assert_uint_eq(reply_bytes.value, 77);
+    ck_assert_int_eq(run_message(lanes, gyre_kernel_neighbours.handle, (count_request){20, 0}, &reply_bytes,
+                                 &scratch_bytes, &context),
+                     GYRE_OUTCOME_REPLY);
+    ck_assert_uint_eq(reply_bytes.value, neighbours_expected(8, 20));
+    cpu_lanes_destroy(lanes);
+}
+END_TEST
+
 START_TEST(the_lowest_failing_lane_speaks_for_the_message)
 {
     ck_assert_int_eq(run(16, gyre_kernel_failing.handle, 5, 0), GYRE_OUTCOME_FAILED);
@@ -519,6 +557,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_lane_that_leaves_before_a_barrier_fails_the_message, 0, 4);
     tcase_add_test(tcase, lanes_at_different_barriers_fail_the_message);
     tcase_add_test(tcase, messages_after_a_diverged_one_are_right);
+    tcase_add_test(tcase, a_lane_leaves_a_message_with_all_lanes);
     tcase_add_test(tcase, the_lowest_failing_lane_speaks_for_the_message);
     tcase_add_test(tcase, a_failure_counts_more_than_the_barrier_it_missed);
     tcase_add_test(tcase, an_assertion_names_file_line_and_condition);
