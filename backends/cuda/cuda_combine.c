@@ -20,8 +20,8 @@
 #include "cuda_compile.h"
 #include "cuda_context.h"
 #include "cuda_failure.h"
+#include "cuda_let_in.h"
 #include "cuda_memory.h"
-#include "cuda_peers.h"
 #include "cuda_quiet.h"
 #include "cuda_resident.h"
 #include "cuda_transfer.h"
@@ -204,7 +204,7 @@ gyre_status cuda_combine_prepare(const gyre_combine_desc *desc)
         status = need_combiners(desc, &taking);
     for (uint32_t i = 0; i < desc->part_count; i++)
         for (uint32_t k = 0; status == GYRE_OK && k < desc->part_count; k++)
-            status = cuda_peers_let_in(desc->parts[i].device, desc->parts[k].device);
+            status = cuda_let_in(desc->parts[i].device, desc->parts[k].device);
     return status;
 }
 
