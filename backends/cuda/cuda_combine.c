@@ -365,8 +365,8 @@ static void make_plan(const gyre_combine_desc *desc, struct plan *plan)
     for (uint32_t i = 0; i < desc->part_count; i++)
         if (desc->rule == GYRE_COMBINE_TAKE ? i == desc->root : desc->parts[i].gets != 0)
             plan->owners[plan->count++] = i;
-    const uint64_t each =
-        (desc->byte_count / plan->count + SHARE_STEP) / SHARE_STEP * SHARE_STEP; /* of whole lines */
+    const uint64_t each = (desc->byte_count / (plan->count ? plan->count : 1) + SHARE_STEP) / SHARE_STEP *
+                          SHARE_STEP; /* of whole lines */
     for (uint32_t i = 0; i < plan->count; i++) {
         const uint64_t from = i * each < desc->byte_count ? i * each : desc->byte_count;
         const uint64_t left = desc->byte_count - from;
