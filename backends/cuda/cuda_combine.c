@@ -4,7 +4,7 @@
  * share of the elements computed by its own GPU, which reads the other GPUs' memory. Then it takes the other shares from those that have
  * them. So a GPU writes its own memory alone, and has aside what was there: the end of another GPU leaves both as they are.
  *
- * The kernel is compiled for the type and the rule at the first use (cuda_combine_text.h), and runs in the service stream beside resident
+ * The kernel is compiled for the type, the rule and the number of memories at the first use (cuda_combine_text.h), and runs in the service stream beside resident
  * kernels, on multiprocessors that none of them takes.
  *
  * Locks: residents->lock of each GPU while its kernel runs, in the order of the driver's numbers.
@@ -20,8 +20,8 @@
 #include "cuda_compile.h"
 #include "cuda_context.h"
 #include "cuda_failure.h"
+#include "cuda_let_in.h"
 #include "cuda_memory.h"
-#include "cuda_peers.h"
 #include "cuda_quiet.h"
 #include "cuda_resident.h"
 #include "cuda_transfer.h"
@@ -36,11 +36,18 @@ enum {
 
 /* ---- the kernel for a type and a rule ---- */
 
-enum { COMBINERS_MAX = 32 };
+enum { COMBINERS_MAX = 128 };
 
-struct cuda_combiner {
+/* What a kernel is compiled for. */
+struct kind {
     gyre_combine_element element;
     gyre_combine_rule rule;
+    uint32_t parts;
+};
+static const struct kind taking = {GYRE_COMBINE_BYTE, GYRE_COMBINE_TAKE, 2};
+
+struct cuda_combiner {
+    struct kind kind;
     CUmodule module;
     CUfunction function;
 };
@@ -65,12 +72,20 @@ static const struct element {
     [GYRE_COMBINE_F64] = {"double", "double", " -DFLOAT=64", 8},
 };
 
-static struct cuda_combiner *find_combiner(const gyre_device *device, gyre_combine_element element,
-                                           gyre_combine_rule rule)
+static struct kind kind_of(const gyre_combine_desc *desc)
 {
-    for (uint32_t i = 0; device->combiners && i < device->combiners->count; i++)
-        if (device->combiners->all[i].element == element && device->combiners->all[i].rule == rule)
-            return &device->combiners->all[i];
+    return desc->rule == GYRE_COMBINE_TAKE ? taking
+                                           : (struct kind){desc->element, desc->rule, desc->part_count};
+}
+
+static struct cuda_combiner *find_combiner(const gyre_device *device, const struct kind *kind)
+{
+    for (uint32_t i = 0; device->combiners && i < device->combiners->count; i++) {
+        struct cuda_combiner *combiner = &device->combiners->all[i];
+        if (combiner->kind.element == kind->element && combiner->kind.rule == kind->rule &&
+            combiner->kind.parts == kind->parts)
+            return combiner;
+    }
     return NULL;
 }
 
@@ -102,28 +117,27 @@ static gyre_status load(gyre_device *device, const void *image, struct cuda_comb
     return status == GYRE_OK ? ended : status;
 }
 
-static gyre_status compile(const gyre_device *device, gyre_combine_element element, gyre_combine_rule rule,
-                           struct cuda_image *out)
+static gyre_status compile(const gyre_device *device, const struct kind *kind, struct cuda_image *out)
 {
-    const struct element *type = &elements[element];
+    const struct element *type = &elements[kind->element];
     char options[256];
-    snprintf(options, sizeof options, "-DNUMBER=%s -DRULE=%d%s",
-             rule == GYRE_COMBINE_SUM ? type->sum : type->number, (int)rule, type->options);
+    snprintf(options, sizeof options, "-DNUMBER=%s -DRULE=%d -DPARTS=%u%s",
+             kind->rule == GYRE_COMBINE_SUM ? type->sum : type->number, (int)kind->rule, kind->parts,
+             type->options);
     return cuda_compile_text(device, cuda_combine_text, options, out);
 }
 
-/* Has the device ready for a type and a rule. `image`: what was compiled for another device of the call; made, if none was. */
-static gyre_status need_combiner(gyre_device *device, gyre_combine_element element, gyre_combine_rule rule,
-                                 struct cuda_image *image)
+/* Has the device ready for a kind. `image`: what was compiled for another device of the call; made, if none was. */
+static gyre_status need_combiner(gyre_device *device, const struct kind *kind, struct cuda_image *image)
 {
-    struct cuda_combiner made = {.element = element, .rule = rule};
-    if (find_combiner(device, element, rule))
+    struct cuda_combiner made = {.kind = *kind};
+    if (find_combiner(device, kind))
         return GYRE_OK;
     if (!device->combiners)
         device->combiners = calloc(1, sizeof *device->combiners);
     if (!device->combiners || device->combiners->count == COMBINERS_MAX)
         return device->host->error(GYRE_EXHAUSTED, "no memory for another kernel that combines");
-    gyre_status status = image->bytes ? GYRE_OK : compile(device, element, rule, image);
+    gyre_status status = image->bytes ? GYRE_OK : compile(device, kind, image);
     if (status == GYRE_OK)
         status = load(device, image->bytes, &made);
     if (status == GYRE_OK)
@@ -160,8 +174,7 @@ static gyre_status check_desc(const gyre_combine_desc *desc)
 }
 
 /* All devices of the call: those of one architecture share what is compiled. */
-static gyre_status need_combiners(const gyre_combine_desc *desc, gyre_combine_element element,
-                                  gyre_combine_rule rule)
+static gyre_status need_combiners(const gyre_combine_desc *desc, const struct kind *kind)
 {
     struct cuda_image image = {0};
     const char *architecture = desc->parts[0].device->architecture;
@@ -173,7 +186,7 @@ static gyre_status need_combiners(const gyre_combine_desc *desc, gyre_combine_el
             image = (struct cuda_image){0};
             architecture = device->architecture;
         }
-        status = need_combiner(device, element, rule, &image);
+        status = need_combiner(device, kind, &image);
     }
     free(image.bytes);
     return status;
@@ -181,16 +194,17 @@ static gyre_status need_combiners(const gyre_combine_desc *desc, gyre_combine_el
 
 gyre_status cuda_combine_prepare(const gyre_combine_desc *desc)
 {
+    const struct kind kind = kind_of(desc);
     gyre_status status = check_desc(desc);
     for (uint32_t i = 0; status == GYRE_OK && i < desc->part_count; i++)
         status = cuda_lost(desc->parts[i].device);
     if (status == GYRE_OK)
-        status = need_combiners(desc, desc->element, desc->rule);
+        status = need_combiners(desc, &kind);
     if (status == GYRE_OK)
-        status = need_combiners(desc, GYRE_COMBINE_BYTE, GYRE_COMBINE_TAKE);
+        status = need_combiners(desc, &taking);
     for (uint32_t i = 0; i < desc->part_count; i++)
         for (uint32_t k = 0; status == GYRE_OK && k < desc->part_count; k++)
-            status = cuda_peers_let_in(desc->parts[i].device, desc->parts[k].device);
+            status = cuda_let_in(desc->parts[i].device, desc->parts[k].device);
     return status;
 }
 
@@ -261,7 +275,7 @@ static gyre_status await_all(const struct held *held, gyre_status status)
 /* As the kernel has it. */
 struct operands {
     CUdeviceptr parts[PARTS], own, before;
-    uint64_t head, packs, tail, count;
+    uint64_t head, packs, tail;
 };
 
 struct share {
@@ -315,13 +329,12 @@ static gyre_status compute(const struct held *held, const gyre_combine_desc *des
                            const struct share *share)
 {
     gyre_device *device = desc->parts[part].device;
-    struct operands operands = {.own = place_of(desc, part, share),
-                                .before = before_of(desc, part, share),
-                                .count = desc->part_count};
+    const struct kind kind = kind_of(desc);
+    struct operands operands = {.own = place_of(desc, part, share), .before = before_of(desc, part, share)};
     for (uint32_t i = 0; i < desc->part_count; i++)
         operands.parts[i] = place_of(desc, i, share);
     count_packs(&operands, share, elements[desc->element].size);
-    return launch(held, device, find_combiner(device, desc->element, desc->rule), &operands);
+    return launch(held, device, find_combiner(device, &kind), &operands);
 }
 
 /* Part `part` takes a share from part `from`. */
@@ -329,12 +342,11 @@ static gyre_status take(const struct held *held, const gyre_combine_desc *desc, 
                         const struct share *share)
 {
     gyre_device *device = desc->parts[part].device;
-    struct operands operands = {
-        .own = place_of(desc, part, share), .before = before_of(desc, part, share), .count = 2};
+    struct operands operands = {.own = place_of(desc, part, share), .before = before_of(desc, part, share)};
     operands.parts[0] = operands.own;
     operands.parts[1] = place_of(desc, from, share);
     count_packs(&operands, share, 1);
-    return launch(held, device, find_combiner(device, GYRE_COMBINE_BYTE, GYRE_COMBINE_TAKE), &operands);
+    return launch(held, device, find_combiner(device, &taking), &operands);
 }
 
 /* ---- all ---- */
@@ -353,8 +365,8 @@ static void make_plan(const gyre_combine_desc *desc, struct plan *plan)
     for (uint32_t i = 0; i < desc->part_count; i++)
         if (desc->rule == GYRE_COMBINE_TAKE ? i == desc->root : desc->parts[i].gets != 0)
             plan->owners[plan->count++] = i;
-    const uint64_t each =
-        (desc->byte_count / plan->count + SHARE_STEP) / SHARE_STEP * SHARE_STEP; /* of whole lines */
+    const uint64_t each = (desc->byte_count / (plan->count ? plan->count : 1) + SHARE_STEP) / SHARE_STEP *
+                          SHARE_STEP; /* of whole lines */
     for (uint32_t i = 0; i < plan->count; i++) {
         const uint64_t from = i * each < desc->byte_count ? i * each : desc->byte_count;
         const uint64_t left = desc->byte_count - from;

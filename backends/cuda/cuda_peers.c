@@ -12,15 +12,13 @@
 
 #include "cuda_check.h"
 #include "cuda_combine.h"
-#include "cuda_context.h"
 #include "cuda_failure.h"
+#include "cuda_let_in.h"
 #include "cuda_memory.h"
 #include "cuda_quiet.h"
 #include "cuda_resident.h"
 #include "cuda_transfer.h"
 #include "gyre/peer.h"
-
-enum { ASKED_MAX = 64 };
 
 static bool can_reach(const gyre_device *source, const gyre_device *target)
 {
@@ -44,54 +42,11 @@ static gyre_peer_way cuda_peer_way(gyre_device *source, gyre_device *target)
     return atomics ? GYRE_PEER_LINK : GYRE_PEER_BUS;
 }
 
-static gyre_status open_pool(gyre_device *source, gyre_device *target)
-{
-    const struct cuda_driver *driver = target->driver;
-    CUmemoryPool pool;
-    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = source->handle},
-                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    gyre_status status = cuda_check(target, driver->cuDeviceGetDefaultMemPool(&pool, target->handle),
-                                    "cuDeviceGetDefaultMemPool");
-    if (status == GYRE_OK)
-        status = cuda_check(target, driver->cuMemPoolSetAccess(pool, &access, 1), "cuMemPoolSetAccess");
-    return status;
-}
-
-/*
- * Lets `source` write into the memory of `target`, once. It maps memory, for which kernels of both devices make room: whether the
- * driver would wait for them is not documented.
- */
-gyre_status cuda_peers_let_in(gyre_device *source, gyre_device *target)
-{
-    const uint64_t bit = target->handle < ASKED_MAX ? UINT64_C(1) << target->handle : 0;
-    gyre_device *const lower = source->handle < target->handle ? source : target;
-    gyre_device *const higher = lower == source ? target : source;
-    if (source->handle == target->handle || !source->driver->cuMemPoolSetAccess || !bit ||
-        (source->peers_asked & bit))
-        return GYRE_OK;
-    gyre_status status = cuda_quiet_begin(lower); /* in one order: other runtimes share the GPUs */
-    if (status != GYRE_OK)
-        return status;
-    status = cuda_quiet_begin(higher);
-    if (status == GYRE_OK) {
-        status = cuda_enter(target);
-        if (status == GYRE_OK)
-            status = open_pool(source, target);
-        (void)cuda_enter(higher);
-        cuda_quiet_end(higher);
-    }
-    (void)cuda_enter(lower);
-    cuda_quiet_end(lower);
-    if (status == GYRE_OK)
-        source->peers_asked |= bit;
-    return status;
-}
-
 static gyre_status cuda_peer_copy(gyre_device *source, gyre_device *target, const gyre_copy_desc *desc)
 {
     const struct cuda_driver *driver = source->driver;
     bool quiet = false;
-    gyre_status status = cuda_peers_let_in(source, target);
+    gyre_status status = cuda_let_in(source, target);
     if (status == GYRE_OK)
         status = cuda_copy_begin(source, &quiet);
     if (status != GYRE_OK)

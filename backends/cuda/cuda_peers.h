@@ -5,8 +5,6 @@
 
 #include "cuda_backend.h"
 
-/** Lets `source` into the memory of `target`, where it is not yet. Kernels of both make room for that. */
-gyre_status cuda_peers_let_in(gyre_device *source, gyre_device *target);
 /** get_extension of the backend's table. */
 gyre_status cuda_extension(gyre_device *device, const char *name, uint32_t version, const void **out);
 

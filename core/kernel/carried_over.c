@@ -32,7 +32,7 @@ static bool reaches(const struct gyre_kernel_change *change)
     return way == GYRE_REACH_BUS || way == GYRE_REACH_LINK;
 }
 
-/* A memory of the change, to learn by which way all go; *size 0: nothing is kept. */
+/* A memory of the change, to learn by which way all go; size 0: nothing is kept. */
 static struct pair first_pair(const struct gyre_kernel_change *change)
 {
     const struct gyre_kernel_memory *memory = &change->kernel->memory;

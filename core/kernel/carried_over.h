@@ -6,7 +6,7 @@
 #ifndef GYRE_CORE_KERNEL_CARRIED_OVER_H
 #define GYRE_CORE_KERNEL_CARRIED_OVER_H
 
-#include "core/kernel/change.h"
+#include "core/kernel/changing.h"
 
 /** Whether the bytes of a move go from device to device without a copy in this program. Constant for a change. */
 bool gyre_carried_over_can(const struct gyre_kernel_change *change);

@@ -6,36 +6,7 @@
 #ifndef GYRE_CORE_KERNEL_CHANGE_H
 #define GYRE_CORE_KERNEL_CHANGE_H
 
-#include "core/kernel/carried.h"
-#include "core/kernel/kernel.h"
-#include "core/kernel/queue_home.h"
-
-/** What a kernel is made of besides its queues, its control region and its shape. */
-struct gyre_kernel_body {
-    struct gyre_dispatch *dispatch;
-    struct gyre_build *build;
-    const gyre_kernel_record *record;
-    struct gyre_kernel_memory memory;
-};
-
-/** A change of a kernel, from its preparation to its end. */
-struct gyre_kernel_change {
-    gyre_kernel *kernel;
-    struct gyre_kernel_body other; /* the body that is not in the kernel at the moment */
-    bool moves;                    /* the other body is on another device */
-    bool goes_back;                /* the other body could not be launched, and the old one is taken back */
-    bool converts;                 /* the other body's state has another type */
-    struct gyre_carried carried;   /* what the old device kept, while neither of the two has it for sure */
-    struct gyre_queue_homes homes; /* for a move: the queues' places on the other device */
-    struct gyre_moved_buffer {     /* for a move: the bound buffers' memory on the other device */
-        struct gyre_buffer *buffer;
-        gyre_memory *memory;
-    } * buffers;
-    uint32_t buffer_count;
-    struct gyre_dispatch *buffer_device; /* the device of `memory` */
-    bool stands;                         /* one of the bodies was launched, and stands */
-    uint64_t stood_ns;                   /* when the kernel began to stand */
-};
+#include "core/kernel/changing.h"
 
 /** An error when no change of the kernel is possible at all: a stage of a pipeline, a keyed actor, a kernel that does not run. */
 gyre_status gyre_change_check(gyre_kernel *kernel, const char *call);

@@ -25,8 +25,8 @@
 
 /* Length of the sleep between two looks at a device that rings no bell. */
 #define POLL_NS 20000
-/* A device that rings no bell obeys within microseconds, and the shortest nap takes some seventy: so long there is none. */
-#define SPIN_NS UINT64_C(40000)
+/* A device that rings no bell obeys within some tens of microseconds, and the shortest nap takes seventy: so long there is none. */
+#define SPIN_NS UINT64_C(150000)
 /*
  * Longest sleep at the device's bell. The device owns the bell: the host may wake threads that sleep at it, and must not change
  * its value, so a thread can miss the host's wake. Only a wait that another thread ends early takes this long.

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lets one GPU into the pool of another, of which buffers are memory: cuCtxEnablePeerAccess does not count for pools. Takes no lock of its own;
+ * residents->lock of both GPUs, in the order of the driver's numbers, while no kernel is on them.
+ */
+#include "cuda_let_in.h"
+
+#include "cuda_check.h"
+#include "cuda_context.h"
+#include "cuda_quiet.h"
+#include "cuda_resident.h"
+
+enum { ASKED_MAX = 64 };
+
+static gyre_status open_pool(gyre_device *source, gyre_device *target)
+{
+    const struct cuda_driver *driver = target->driver;
+    CUmemoryPool pool;
+    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = source->handle},
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    gyre_status status = cuda_check(target, driver->cuDeviceGetDefaultMemPool(&pool, target->handle),
+                                    "cuDeviceGetDefaultMemPool");
+    if (status == GYRE_OK)
+        status = cuda_check(target, driver->cuMemPoolSetAccess(pool, &access, 1), "cuMemPoolSetAccess");
+    return status;
+}
+
+/*
+ * Lets `source` write into the memory of `target`, once. It maps memory, for which kernels of both devices make room: whether the
+ * driver would wait for them is not documented.
+ */
+gyre_status cuda_let_in(gyre_device *source, gyre_device *target)
+{
+    const uint64_t bit = target->handle < ASKED_MAX ? UINT64_C(1) << target->handle : 0;
+    gyre_device *const lower = source->handle < target->handle ? source : target;
+    gyre_device *const higher = lower == source ? target : source;
+    if (source->handle == target->handle || !source->driver->cuMemPoolSetAccess || !bit ||
+        (source->peers_asked & bit))
+        return GYRE_OK;
+    gyre_status status = cuda_quiet_begin(lower); /* in one order: other runtimes share the GPUs */
+    if (status != GYRE_OK)
+        return status;
+    status = cuda_quiet_begin(higher);
+    if (status == GYRE_OK) {
+        status = cuda_enter(target);
+        if (status == GYRE_OK)
+            status = open_pool(source, target);
+        (void)cuda_enter(higher);
+        cuda_quiet_end(higher);
+    }
+    (void)cuda_enter(lower);
+    cuda_quiet_end(lower);
+    if (status == GYRE_OK)
+        source->peers_asked |= bit;
+    return status;
+}
