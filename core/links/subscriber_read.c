@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/links/subscriber.h"
+#include "core/links/subscriber_copies.h"
 #include "gyre/waiting.h"
 
 enum {
