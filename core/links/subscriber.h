@@ -15,7 +15,6 @@
 #include <pthread.h>
 
 #include "core/links/link_store.h"
-#include "core/links/subscriber_copies.h"
 #include "core/links/subscription.h"
 #include "gyre/link_layout.h"
 
@@ -33,6 +32,8 @@ struct gyre_subscriber_ring {
     gyre_control_region *sender;
     uint64_t next; /* the message to read next */
 };
+
+struct gyre_subscriber_copies; /* subscriber_copies.h */
 
 struct gyre_subscriber {
     struct gyre_subscription face; /* first */

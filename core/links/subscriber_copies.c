@@ -10,7 +10,6 @@
 
 #include "core/base/error.h"
 #include "core/links/link_sizes.h"
-#include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
 
 struct gyre_subscriber_copies {

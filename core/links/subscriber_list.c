@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
+#include "core/links/subscriber_copies.h"
 
 static const struct gyre_subscriber_source *source_of(const struct gyre_subscriber *subscriber, int node,
                                                       uint32_t port)

@@ -11,6 +11,7 @@
 #include "core/links/link_sizes.h"
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
+#include "core/links/subscriber_copies.h"
 
 enum { CONTROL_SIZE = offsetof(gyre_control_region, queues), TOPICS_TOLD = 32 };
 

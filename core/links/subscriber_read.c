@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
+#include "core/links/subscriber_copies.h"
 #include "gyre/waiting.h"
 
 enum {

@@ -9,6 +9,7 @@
 #include "core/links/lend.h"
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
+#include "core/links/subscriber_copies.h"
 
 /* ---- ending ---- */
 

@@ -46,7 +46,7 @@ typedef struct gyre_subscribe_desc {
 
 /**
  * Subscribes to a topic of an open pipeline, or to an outlet, by its name. `desc` may be NULL. NOT_FOUND for another name;
- * INCOMPATIBLE when the types differ; INVALID for a capacity that cannot be; EXHAUSTED for more subscribers than a kernel can send
+ * INCOMPATIBLE when the types differ; INVALID for a capacity that cannot be, or a sender that was not compiled for programs; EXHAUSTED for more subscribers than a kernel can send
  * to, or without memory; CLOSED for a pipeline that takes no more requests; TIMEOUT when a handler of the pipeline does not
  * return. Owner of *out: the caller, until gyre_unsubscribe, also when the pipeline is closed before.
  */
