@@ -260,10 +260,17 @@ uint64_t gyre_node_tell(gyre_kernel *kernel)
     return command;
 }
 
+/* Under the lock: whether the kernel's worker process is gone, and its blocks with it. */
+static bool has_no_blocks(const gyre_kernel *kernel)
+{
+    return gyre_dispatch_isolated(kernel->dispatch) && !kernel->resident &&
+           gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST;
+}
+
 bool gyre_node_obeyed(gyre_kernel *kernel, uint64_t command)
 {
     pthread_mutex_lock(&kernel->lock);
-    const bool obeyed = gyre_control_obeyed(kernel, command);
+    const bool obeyed = has_no_blocks(kernel) || gyre_control_obeyed(kernel, command);
     pthread_mutex_unlock(&kernel->lock);
     return obeyed;
 }
@@ -273,8 +280,11 @@ gyre_status gyre_node_await(gyre_kernel *kernel)
     const uint64_t limit =
         gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
     pthread_mutex_lock(&kernel->lock);
-    const gyre_status status =
-        gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING, gyre_clock_ns() + limit);
+    gyre_status status = has_no_blocks(kernel) ? GYRE_OK
+                                               : gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING,
+                                                                           gyre_clock_ns() + limit);
+    if (status == GYRE_LOST && has_no_blocks(kernel))
+        status = GYRE_OK; /* meanwhile */
     pthread_mutex_unlock(&kernel->lock);
     return status;
 }

@@ -103,15 +103,6 @@ bool gyre_stages_are_together(gyre_kernel *one, gyre_kernel *other)
     return pipeline && pipeline_of(other) == pipeline;
 }
 
-void gyre_stages_come_back(const struct gyre_recovery *all, gyre_kernel *kernel)
-{
-    if (!pipeline_of(kernel) || find_lost(all, kernel))
-        return;
-    gyre_error_hold();
-    (void)gyre_node_revive_pipeline(kernel, false); /* LOST: the worker died, and its keeper does it */
-    gyre_error_let_go();
-}
-
 gyre_status gyre_stages_resume(const struct gyre_recovery *recovery)
 {
     for (size_t i = 0; i < recovery->count; i++) {

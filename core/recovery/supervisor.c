@@ -117,8 +117,6 @@ static void care_for(const struct family *family, size_t place)
     for (size_t i = 0; i < family->count; i++)
         if (states[i] != GYRE_KERNEL_TERMINATED)
             bring_up(family->kernels[i], states[i]);
-    const struct gyre_recovery all = {.kernels = family->kernels, .count = family->count};
-    gyre_stages_come_back(&all, family->kernels[place]);
 }
 
 /* Looks at a kernel, and launches it again if it is lost, or was ended with another one and could not be launched then. */
