@@ -14,7 +14,6 @@
 #include "core/kernel/control.h"
 #include "core/kernel/node.h"
 #include "core/queue/queue.h"
-#include "core/plan/shape.h"
 #include "core/recovery/revival.h"
 
 /* The pipeline of a kernel; NULL: it is in none. Only to be compared. */
@@ -24,12 +23,6 @@ static const void *pipeline_of(gyre_kernel *kernel)
     const void *pipeline = kernel->node.pipeline;
     pthread_mutex_unlock(&kernel->lock);
     return pipeline;
-}
-
-bool gyre_stage_begins_anew(gyre_kernel *kernel)
-{
-    return gyre_record_keeps_something(kernel->record) && !kernel->checkpoints && pipeline_of(kernel) &&
-           gyre_kernel_setting(kernel, "on_loss") != 0;
 }
 
 static bool is_lost(const gyre_kernel *kernel)

@@ -8,8 +8,6 @@
 
 #include "core/recovery/recovery.h"
 
-/** Whether the kernel is a stage whose handler keeps something, has no checkpoints, and shall begin anew after a death (on_loss). */
-bool gyre_stage_begins_anew(gyre_kernel *kernel);
 /** Gives up the kernels of each pipeline of which a kernel was given up: flows that go there would never end. */
 void gyre_stages_share_fate(const struct gyre_recovery *recovery);
 /** All kernels run again: gives those of pipelines their links, and lets them take requests. LOST when the worker died again. */
