@@ -9,6 +9,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
 #include "core/kernel/queue_table.h"
+#include "core/plan/shape.h"
 #include "core/queue/label.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
@@ -226,6 +227,31 @@ bool gyre_node_wire_again(gyre_kernel *kernel, const struct gyre_node_facts *fac
     }
     pthread_mutex_unlock(&kernel->lock);
     return there;
+}
+
+const void *gyre_node_pipeline(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    const void *pipeline = kernel->node.pipeline;
+    pthread_mutex_unlock(&kernel->lock);
+    return pipeline;
+}
+
+bool gyre_node_was_at(const gyre_kernel *kernel, uint32_t number, uint64_t index)
+{
+    const gyre_control_block *blocks = gyre_control_blocks(kernel);
+    for (uint32_t i = 0; i < kernel->blocks; i++) {
+        const uint64_t working = __atomic_load_n(&blocks[i].working, __ATOMIC_RELAXED);
+        if (GYRE_WORKING_TABLE(working) == (uint64_t)number + 1 && (uint32_t)working == (uint32_t)index)
+            return true;
+    }
+    return false;
+}
+
+bool gyre_node_begins_anew(gyre_kernel *kernel)
+{
+    return gyre_node_pipeline(kernel) && gyre_record_keeps_something(kernel->record) &&
+           !kernel->checkpoints && gyre_kernel_setting(kernel, "on_loss") != 0;
 }
 
 bool gyre_node_awaits_wires(gyre_kernel *kernel)

@@ -17,20 +17,11 @@
 #include "core/kernel/queue_table.h"
 #include "core/kernel/spans.h"
 #include "core/kernel/start.h"
-#include "core/plan/shape.h"
+#include "core/kernel/node.h"
 #include "core/queue/end.h"
 #include "core/queue/queue.h"
 #include "core/recovery/stall.h"
 #include "core/recovery/supervisor.h"
-
-bool gyre_recovery_begins_anew(gyre_kernel *kernel)
-{
-    pthread_mutex_lock(&kernel->lock);
-    const bool is_stage = kernel->node.pipeline != NULL;
-    pthread_mutex_unlock(&kernel->lock);
-    return is_stage && gyre_record_keeps_something(kernel->record) && !kernel->checkpoints &&
-           gyre_kernel_setting(kernel, "on_loss") != 0;
-}
 
 uint64_t gyre_recovery_end(gyre_kernel *kernel, const char *why)
 {
@@ -82,7 +73,7 @@ static gyre_status launch_again(gyre_kernel *kernel, bool replays, uint64_t verb
         return status;
     (void)GYRE_FAULT_POINT(RECOVERY_LAUNCH);
     kernel->care->revival.seen = true;
-    const bool anew = gyre_recovery_begins_anew(kernel);
+    const bool anew = gyre_node_begins_anew(kernel);
     if (anew)
         gyre_runtime_log(
             kernel->runtime, GYRE_LOG_WARNING,

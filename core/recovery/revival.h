@@ -11,11 +11,6 @@
  * when it cannot be launched for another reason.
  */
 gyre_status gyre_recovery_resume(gyre_kernel *kernel);
-/**
- * Whether the kernel is a stage of a pipeline whose handler keeps something, has no checkpoints, and shall begin anew after a death of
- * its worker (on_loss). Takes the lock.
- */
-bool gyre_recovery_begins_anew(gyre_kernel *kernel);
 /** Ends the revival: the kernel is lost, because of `why`. Returns how many requests stay unanswered. */
 uint64_t gyre_recovery_end(gyre_kernel *kernel, const char *why);
 /** Does what gyre_recovery_end does, and logs an error. */

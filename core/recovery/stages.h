@@ -12,8 +12,6 @@
 void gyre_stages_share_fate(const struct gyre_recovery *recovery);
 /** All kernels run again: gives those of pipelines their links, and lets them take requests. LOST when the worker died again. */
 gyre_status gyre_stages_revive(const struct gyre_recovery *recovery);
-/** Whether both kernels are stages of one pipeline, which are lost and launched together. */
-bool gyre_stages_are_together(gyre_kernel *one, gyre_kernel *other);
 /** Launches the kernels of pipelines, whose queues stay hidden (gate 0), and does what gyre_stages_revive does. */
 gyre_status gyre_stages_resume(const struct gyre_recovery *recovery);
 /**
