@@ -254,6 +254,15 @@ bool gyre_node_begins_anew(gyre_kernel *kernel)
            !kernel->checkpoints && gyre_kernel_setting(kernel, "on_loss") != 0;
 }
 
+void gyre_node_tell_anew(const gyre_kernel *kernel)
+{
+    gyre_runtime_log(
+        kernel->runtime, GYRE_LOG_WARNING,
+        "kernel '%s' begins anew: its worker process died, and what its handler keeps between messages "
+        "with it (on_loss); requests without a completion are handled again",
+        kernel->name);
+}
+
 bool gyre_node_awaits_wires(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);

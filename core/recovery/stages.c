@@ -36,19 +36,20 @@ void gyre_stages_share_fate(const struct gyre_recovery *recovery)
         gyre_kernel *kernel = recovery->kernels[i];
         const gyre_kernel *lost = kernel->care->revival.runs ? find_lost(recovery, kernel) : NULL;
         if (lost) {
-            char why[sizeof kernel->care->losses.why];
-            snprintf(why, sizeof why, "kernel '%.60s' of its pipeline is lost", lost->name);
+            char why[128];
+            snprintf(why, sizeof why, "kernel '%.60s' of its pipeline is lost",
+                     gyre_node_facts_of(lost).name);
             gyre_recovery_give_up(kernel, why);
         }
     }
 }
 
 /* Returns LOST. */
-static gyre_status end_worker(gyre_kernel *kernel, gyre_status status)
+static gyre_status end_worker(const struct gyre_recovery *recovery, gyre_status status)
 {
     (void)status; /* its sentence is told */
-    gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", gyre_error_text());
-    gyre_dispatch_kill(kernel->dispatch, "it could not link the kernels of a pipeline again");
+    gyre_runtime_log(recovery->device->runtime, GYRE_LOG_WARNING, "%s", gyre_error_text());
+    gyre_dispatch_kill(recovery->device->dispatch, "it could not link the kernels of a pipeline again");
     return GYRE_LOST;
 }
 
@@ -70,12 +71,12 @@ gyre_status gyre_stages_revive(const struct gyre_recovery *recovery)
             continue;
         const gyre_kernel *lost = find_lost(recovery, kernel);
         if (lost) /* a kernel that runs is given up when its worker is dead */
-            return end_worker(
-                kernel,
-                gyre_error_set(GYRE_FAILED, "kernel '%s' of a pipeline was not launched again", lost->name));
+            return end_worker(recovery,
+                              gyre_error_set(GYRE_FAILED, "kernel '%s' of a pipeline was not launched again",
+                                             gyre_node_facts_of(lost).name));
         const gyre_status status = gyre_node_revive_pipeline(kernel, true);
         if (status != GYRE_OK)
-            return status == GYRE_LOST ? status : end_worker(kernel, status);
+            return status == GYRE_LOST ? status : end_worker(recovery, status);
     }
     return GYRE_OK;
 }
@@ -98,6 +99,6 @@ const char *gyre_stage_at(const struct gyre_recovery *recovery, gyre_kernel *ker
     for (size_t i = 0; pipeline && i < recovery->count; i++)
         if (gyre_node_pipeline(recovery->kernels[i]) == pipeline &&
             gyre_node_was_at(recovery->kernels[i], number, index))
-            return recovery->kernels[i]->name;
+            return gyre_node_facts_of(recovery->kernels[i]).name;
     return NULL;
 }
