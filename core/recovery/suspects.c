@@ -15,6 +15,7 @@
 
 #include "core/base/error.h"
 #include "core/durability/checkpoint.h"
+#include "core/kernel/node.h"
 #include "core/queue/end.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
@@ -85,7 +86,8 @@ static void condemn_suspect(gyre_kernel *kernel, gyre_queue *queue, uint32_t tim
                      kernel->runtime, GYRE_LOG_WARNING,
                      "kernel '%s', queue '%s': the request with index %llu is failed, because %s%s%s took the worker "
                      "process down %u times: %s",
-                     kernel->name, gyre_queue_name(queue), (unsigned long long)gyre_view_of(queue)->suspect,
+                     gyre_node_facts_of(kernel).name, gyre_queue_name(queue),
+                     (unsigned long long)gyre_view_of(queue)->suspect,
                      stage ? "what it caused at stage '" : "its handler", stage ? stage : "",
                      stage ? "'" : "", times, reason);
     gyre_queue_fail(queue, gyre_view_of(queue)->suspect, GYRE_FAILURE_CRASH, text);
