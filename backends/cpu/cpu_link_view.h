@@ -67,8 +67,9 @@ struct cpu_links {
     uint32_t begin;    /* of such a kernel: the inlet that is served first, another one each turn */
     bool fed_by_links; /* and not by queues: where the last messages of the worker's own thread came from */
     uint32_t runs;     /* that were or were not measured */
-    uint32_t calls;    /* of the handler, and after it: each has gyre_control_block.working differ from the last one */
-    uint32_t cost_ns;  /* of a message, as measured of late */
+    uint32_t
+        calls; /* of the handler, and after it: each has gyre_control_block.working differ from the last one */
+    uint32_t cost_ns; /* of a message, as measured of late */
     uint32_t
         visits; /* a bit for each port whose target sleeps and got something, and is visited in place of being woken */
 };

@@ -125,7 +125,12 @@ gyre_status gyre_kernel_relaunch(gyre_kernel *kernel)
             refuse_sends(kernel);
     }
     pthread_mutex_unlock(&kernel->lock);
-    if (status == GYRE_OK)
-        GYRE_PROBE1(relaunched, kernel->name);
+    if (status != GYRE_OK)
+        return status;
+    GYRE_PROBE1(relaunched, kernel->name);
+    gyre_error_hold();
+    (void)gyre_node_revive_pipeline(kernel,
+                                    false); /* LOST: another stage does not run yet, whose relaunch does it */
+    gyre_error_let_go();
     return status;
 }

@@ -9,6 +9,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
 #include "core/kernel/queue_table.h"
+#include "core/plan/shape.h"
 #include "core/queue/label.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
@@ -228,6 +229,40 @@ bool gyre_node_wire_again(gyre_kernel *kernel, const struct gyre_node_facts *fac
     return there;
 }
 
+const void *gyre_node_pipeline(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    const void *pipeline = kernel->node.pipeline;
+    pthread_mutex_unlock(&kernel->lock);
+    return pipeline;
+}
+
+bool gyre_node_was_at(const gyre_kernel *kernel, uint32_t number, uint64_t index)
+{
+    const gyre_control_block *blocks = gyre_control_blocks(kernel);
+    for (uint32_t i = 0; i < kernel->blocks; i++) {
+        const uint64_t working = __atomic_load_n(&blocks[i].working, __ATOMIC_RELAXED);
+        if (GYRE_WORKING_TABLE(working) == (uint64_t)number + 1 && (uint32_t)working == (uint32_t)index)
+            return true;
+    }
+    return false;
+}
+
+bool gyre_node_begins_anew(gyre_kernel *kernel)
+{
+    return gyre_node_pipeline(kernel) && gyre_record_keeps_something(kernel->record) &&
+           !kernel->checkpoints && gyre_kernel_setting(kernel, "on_loss") != 0;
+}
+
+void gyre_node_tell_anew(const gyre_kernel *kernel)
+{
+    gyre_runtime_log(
+        kernel->runtime, GYRE_LOG_WARNING,
+        "kernel '%s' begins anew: its worker process died, and what its handler keeps between messages "
+        "with it (on_loss); requests without a completion are handled again",
+        kernel->name);
+}
+
 bool gyre_node_awaits_wires(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
@@ -260,10 +295,17 @@ uint64_t gyre_node_tell(gyre_kernel *kernel)
     return command;
 }
 
+/* Under the lock: whether the kernel's worker process is gone, and its blocks with it. */
+static bool has_no_blocks(const gyre_kernel *kernel)
+{
+    return gyre_dispatch_isolated(kernel->dispatch) && !kernel->resident &&
+           gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST;
+}
+
 bool gyre_node_obeyed(gyre_kernel *kernel, uint64_t command)
 {
     pthread_mutex_lock(&kernel->lock);
-    const bool obeyed = gyre_control_obeyed(kernel, command);
+    const bool obeyed = has_no_blocks(kernel) || gyre_control_obeyed(kernel, command);
     pthread_mutex_unlock(&kernel->lock);
     return obeyed;
 }
@@ -273,8 +315,11 @@ gyre_status gyre_node_await(gyre_kernel *kernel)
     const uint64_t limit =
         gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
     pthread_mutex_lock(&kernel->lock);
-    const gyre_status status =
-        gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING, gyre_clock_ns() + limit);
+    gyre_status status = has_no_blocks(kernel) ? GYRE_OK
+                                               : gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING,
+                                                                           gyre_clock_ns() + limit);
+    if (status == GYRE_LOST && has_no_blocks(kernel))
+        status = GYRE_OK; /* meanwhile */
     pthread_mutex_unlock(&kernel->lock);
     return status;
 }

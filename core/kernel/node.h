@@ -53,6 +53,14 @@ uint64_t gyre_node_wire(gyre_kernel *kernel, const struct gyre_node_facts *facts
  * that enter the pipeline, too. False: that worker died as well, or the kernel is lost.
  */
 bool gyre_node_wire_again(gyre_kernel *kernel, const struct gyre_node_facts *facts, uint64_t table);
+/** The pipeline of the kernel, only to be compared; NULL: it is in none. Takes the lock. */
+const void *gyre_node_pipeline(gyre_kernel *kernel);
+/** Whether a block of the kernel was at a message of the flow of request `index` of entry `number` when its worker died. */
+bool gyre_node_was_at(const gyre_kernel *kernel, uint32_t number, uint64_t index);
+/** Whether the kernel is a stage whose handler keeps something, has no checkpoints, and begins anew after a death (on_loss). */
+bool gyre_node_begins_anew(gyre_kernel *kernel);
+/** Tells the log that it does. */
+void gyre_node_tell_anew(const gyre_kernel *kernel);
 /** Whether the kernel's blocks wait for gyre_node_wire_again. Not while the kernel waits for a worker. */
 bool gyre_node_awaits_wires(gyre_kernel *kernel);
 /** Visits the pipeline that the kernel is a stage of, unless it is not listed, and has it wire its stages anew. `by_keeper`: in the

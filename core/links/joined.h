@@ -7,6 +7,13 @@
 
 /** Makes the types of entries, joins the kernels that are not of a part, and makes the memory of the links. */
 gyre_status gyre_stages_join(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring);
+/**
+ * Wires the stages anew when their worker process is another one. Waits for no handler. LOST when a stage does not run: it is lost, or
+ * that worker died, too.
+ */
+gyre_status gyre_pipeline_renew(gyre_pipeline *pipeline, bool by_keeper);
+/** Does the same for a pipeline that was just listed, whose stages may have had another worker before that. */
+void gyre_pipeline_catch_up(gyre_pipeline *pipeline);
 /** Lets the kernels go. No block uses a table of links. */
 void gyre_stages_leave(gyre_pipeline *pipeline);
 /** Lets kernels go whose memory a block may use for ever. */

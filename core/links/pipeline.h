@@ -148,16 +148,6 @@ struct gyre_pipeline {
     pthread_cond_t left; /* a visitor left */
 };
 
-/* ---- renew.c ---- */
-
-/**
- * Wires the stages anew when their worker process is another one. Waits for no handler. LOST when a stage does not run: it is lost, or
- * that worker died, too.
- */
-gyre_status gyre_pipeline_renew(gyre_pipeline *pipeline, bool by_keeper);
-/** Does the same for a pipeline that was just listed, whose stages may have had another worker before that. */
-void gyre_pipeline_catch_up(gyre_pipeline *pipeline);
-
 /* ---- entries.c ---- */
 
 /** How a queue to an entry is made. */

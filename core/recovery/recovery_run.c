@@ -18,6 +18,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
 #include "core/kernel/handles.h"
+#include "core/kernel/node.h"
 #include "core/kernel/queue_table.h"
 #include "core/kernel/visit.h"
 #include "core/plan/shape.h"
@@ -111,7 +112,7 @@ static void suspend_all(const struct gyre_recovery *recovery, const char *reason
         if (kernel->care->revival.runs && kernel->care->watch.doomed == kernel->starts)
             gyre_recovery_give_up(kernel,
                                   "a handler ran for longer than handler_budget_ms (on_stall = stop)");
-        else if (kernel->care->revival.runs && cannot_repeat(kernel) && !gyre_stage_begins_anew(kernel)) {
+        else if (kernel->care->revival.runs && cannot_repeat(kernel) && !gyre_node_begins_anew(kernel)) {
             gyre_kernel_tell_death(kernel, reason);
             gyre_recovery_give_up(
                 kernel, "its worker process died, and what its handler keeps between messages with it");

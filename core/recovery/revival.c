@@ -17,9 +17,9 @@
 #include "core/kernel/queue_table.h"
 #include "core/kernel/spans.h"
 #include "core/kernel/start.h"
+#include "core/kernel/node.h"
 #include "core/queue/end.h"
 #include "core/queue/queue.h"
-#include "core/recovery/stages.h"
 #include "core/recovery/stall.h"
 #include "core/recovery/supervisor.h"
 
@@ -46,7 +46,7 @@ void gyre_recovery_give_up(gyre_kernel *kernel, const char *why)
 {
     uint64_t left = gyre_recovery_end(kernel, why);
     gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' is lost with %llu unanswered requests: %s",
-                     kernel->name, (unsigned long long)left, why);
+                     gyre_node_facts_of(kernel).name, (unsigned long long)left, why);
     gyre_supervisor_notice(kernel->runtime);
 }
 
@@ -73,13 +73,9 @@ static gyre_status launch_again(gyre_kernel *kernel, bool replays, uint64_t verb
         return status;
     (void)GYRE_FAULT_POINT(RECOVERY_LAUNCH);
     kernel->care->revival.seen = true;
-    const bool anew = gyre_stage_begins_anew(kernel);
+    const bool anew = gyre_node_begins_anew(kernel);
     if (anew)
-        gyre_runtime_log(
-            kernel->runtime, GYRE_LOG_WARNING,
-            "kernel '%s' begins anew: its worker process died, and what its handler keeps between messages "
-            "with it (on_loss); requests without a completion are handled again",
-            kernel->name);
+        gyre_node_tell_anew(kernel);
     status = gyre_kernel_launch_device(kernel, anew, out);
     if (status != GYRE_OK || !replays)
         return status;

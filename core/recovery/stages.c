@@ -11,26 +11,9 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
-#include "core/kernel/control.h"
 #include "core/kernel/node.h"
 #include "core/queue/queue.h"
-#include "core/plan/shape.h"
 #include "core/recovery/revival.h"
-
-/* The pipeline of a kernel; NULL: it is in none. Only to be compared. */
-static const void *pipeline_of(gyre_kernel *kernel)
-{
-    pthread_mutex_lock(&kernel->lock);
-    const void *pipeline = kernel->node.pipeline;
-    pthread_mutex_unlock(&kernel->lock);
-    return pipeline;
-}
-
-bool gyre_stage_begins_anew(gyre_kernel *kernel)
-{
-    return gyre_record_keeps_something(kernel->record) && !kernel->checkpoints && pipeline_of(kernel) &&
-           gyre_kernel_setting(kernel, "on_loss") != 0;
-}
 
 static bool is_lost(const gyre_kernel *kernel)
 {
@@ -40,9 +23,9 @@ static bool is_lost(const gyre_kernel *kernel)
 /* A kernel of the same pipeline that is lost; NULL: none is. */
 static const gyre_kernel *find_lost(const struct gyre_recovery *recovery, gyre_kernel *kernel)
 {
-    const void *const pipeline = pipeline_of(kernel);
+    const void *const pipeline = gyre_node_pipeline(kernel);
     for (size_t i = 0; pipeline && i < recovery->count; i++)
-        if (is_lost(recovery->kernels[i]) && pipeline_of(recovery->kernels[i]) == pipeline)
+        if (is_lost(recovery->kernels[i]) && gyre_node_pipeline(recovery->kernels[i]) == pipeline)
             return recovery->kernels[i];
     return NULL;
 }
@@ -53,19 +36,20 @@ void gyre_stages_share_fate(const struct gyre_recovery *recovery)
         gyre_kernel *kernel = recovery->kernels[i];
         const gyre_kernel *lost = kernel->care->revival.runs ? find_lost(recovery, kernel) : NULL;
         if (lost) {
-            char why[sizeof kernel->care->losses.why];
-            snprintf(why, sizeof why, "kernel '%.60s' of its pipeline is lost", lost->name);
+            char why[128];
+            snprintf(why, sizeof why, "kernel '%.60s' of its pipeline is lost",
+                     gyre_node_facts_of(lost).name);
             gyre_recovery_give_up(kernel, why);
         }
     }
 }
 
 /* Returns LOST. */
-static gyre_status end_worker(gyre_kernel *kernel, gyre_status status)
+static gyre_status end_worker(const struct gyre_recovery *recovery, gyre_status status)
 {
     (void)status; /* its sentence is told */
-    gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", gyre_error_text());
-    gyre_dispatch_kill(kernel->dispatch, "it could not link the kernels of a pipeline again");
+    gyre_runtime_log(recovery->device->runtime, GYRE_LOG_WARNING, "%s", gyre_error_text());
+    gyre_dispatch_kill(recovery->device->dispatch, "it could not link the kernels of a pipeline again");
     return GYRE_LOST;
 }
 
@@ -73,7 +57,7 @@ static gyre_status end_worker(gyre_kernel *kernel, gyre_status status)
 static bool is_done(const struct gyre_recovery *recovery, size_t place, const void *pipeline)
 {
     for (size_t i = 0; i < place; i++)
-        if (!is_lost(recovery->kernels[i]) && pipeline_of(recovery->kernels[i]) == pipeline)
+        if (!is_lost(recovery->kernels[i]) && gyre_node_pipeline(recovery->kernels[i]) == pipeline)
             return true;
     return false;
 }
@@ -82,64 +66,39 @@ gyre_status gyre_stages_revive(const struct gyre_recovery *recovery)
 {
     for (size_t i = 0; i < recovery->count; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
-        const void *const pipeline = is_lost(kernel) ? NULL : pipeline_of(kernel);
+        const void *const pipeline = is_lost(kernel) ? NULL : gyre_node_pipeline(kernel);
         if (!pipeline || is_done(recovery, i, pipeline))
             continue;
         const gyre_kernel *lost = find_lost(recovery, kernel);
         if (lost) /* a kernel that runs is given up when its worker is dead */
-            return end_worker(kernel, gyre_error_set(GYRE_FAILED,
-                                                     "kernel '%s' of pipeline '%s' was not launched again",
-                                                     lost->name, kernel->node.pipeline_name));
+            return end_worker(recovery,
+                              gyre_error_set(GYRE_FAILED, "kernel '%s' of a pipeline was not launched again",
+                                             gyre_node_facts_of(lost).name));
         const gyre_status status = gyre_node_revive_pipeline(kernel, true);
         if (status != GYRE_OK)
-            return status == GYRE_LOST ? status : end_worker(kernel, status);
+            return status == GYRE_LOST ? status : end_worker(recovery, status);
     }
     return GYRE_OK;
-}
-
-bool gyre_stages_are_together(gyre_kernel *one, gyre_kernel *other)
-{
-    const void *const pipeline = pipeline_of(one);
-    return pipeline && pipeline_of(other) == pipeline;
-}
-
-void gyre_stages_come_back(const struct gyre_recovery *all, gyre_kernel *kernel)
-{
-    if (!pipeline_of(kernel) || find_lost(all, kernel))
-        return;
-    gyre_error_hold();
-    (void)gyre_node_revive_pipeline(kernel, false); /* LOST: the worker died, and its keeper does it */
-    gyre_error_let_go();
 }
 
 gyre_status gyre_stages_resume(const struct gyre_recovery *recovery)
 {
     for (size_t i = 0; i < recovery->count; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
-        if (kernel->care->revival.runs && pipeline_of(kernel) && gyre_recovery_resume(kernel) == GYRE_LOST)
+        if (kernel->care->revival.runs && gyre_node_pipeline(kernel) &&
+            gyre_recovery_resume(kernel) == GYRE_LOST)
             return GYRE_LOST;
     }
     return gyre_stages_revive(recovery);
 }
 
-/* Whether a block of the kernel was at that request of a queue of its pipeline. */
-static bool was_at(const gyre_kernel *kernel, uint32_t number, uint64_t index)
-{
-    const gyre_control_block *blocks = gyre_control_blocks(kernel);
-    for (uint32_t i = 0; i < kernel->blocks; i++) {
-        const uint64_t working = __atomic_load_n(&blocks[i].working, __ATOMIC_RELAXED);
-        if (GYRE_WORKING_TABLE(working) == (uint64_t)number + 1 && (uint32_t)working == (uint32_t)index)
-            return true;
-    }
-    return false;
-}
-
 const char *gyre_stage_at(const struct gyre_recovery *recovery, gyre_kernel *kernel, uint32_t number,
                           uint64_t index)
 {
-    const void *const pipeline = pipeline_of(kernel);
+    const void *const pipeline = gyre_node_pipeline(kernel);
     for (size_t i = 0; pipeline && i < recovery->count; i++)
-        if (pipeline_of(recovery->kernels[i]) == pipeline && was_at(recovery->kernels[i], number, index))
-            return recovery->kernels[i]->name;
+        if (gyre_node_pipeline(recovery->kernels[i]) == pipeline &&
+            gyre_node_was_at(recovery->kernels[i], number, index))
+            return gyre_node_facts_of(recovery->kernels[i]).name;
     return NULL;
 }

@@ -17,9 +17,9 @@
 #include "core/base/error.h"
 #include "core/base/threads.h"
 #include "core/kernel/control.h"
+#include "core/kernel/node.h"
 #include "core/kernel/visit.h"
 #include "core/recovery/care.h"
-#include "core/recovery/stages.h"
 
 #define MEMORY_AGAIN_NS UINT64_C(10000000) /* pause between two attempts to allocate */
 #define BY_HAND_NS                                                                                           \
@@ -68,12 +68,19 @@ static bool count_loss(gyre_kernel *kernel)
     return !too_often;
 }
 
+/* Whether both kernels are stages of one pipeline, which are lost and launched together. */
+static bool are_together(gyre_kernel *one, gyre_kernel *other)
+{
+    const void *const pipeline = gyre_node_pipeline(one);
+    return pipeline && gyre_node_pipeline(other) == pipeline;
+}
+
 /* True when kernel number `other` has to be launched again because of the loss of number `place`. */
 static bool shares_fate(const struct family *family, size_t place, size_t other)
 {
     gyre_kernel *lost = family->kernels[place];
     enum on_loss policy = policy_of(lost);
-    if (other == place || gyre_stages_are_together(lost, family->kernels[other]))
+    if (other == place || are_together(lost, family->kernels[other]))
         return true;
     if (policy == ON_LOSS_ONE || (policy == ON_LOSS_REST && other < place))
         return false;
@@ -117,8 +124,6 @@ static void care_for(const struct family *family, size_t place)
     for (size_t i = 0; i < family->count; i++)
         if (states[i] != GYRE_KERNEL_TERMINATED)
             bring_up(family->kernels[i], states[i]);
-    const struct gyre_recovery all = {.kernels = family->kernels, .count = family->count};
-    gyre_stages_come_back(&all, family->kernels[place]);
 }
 
 /* Looks at a kernel, and launches it again if it is lost, or was ended with another one and could not be launched then. */

@@ -15,6 +15,7 @@
 
 #include "core/base/error.h"
 #include "core/durability/checkpoint.h"
+#include "core/kernel/node.h"
 #include "core/queue/end.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
@@ -85,7 +86,8 @@ static void condemn_suspect(gyre_kernel *kernel, gyre_queue *queue, uint32_t tim
                      kernel->runtime, GYRE_LOG_WARNING,
                      "kernel '%s', queue '%s': the request with index %llu is failed, because %s%s%s took the worker "
                      "process down %u times: %s",
-                     kernel->name, gyre_queue_name(queue), (unsigned long long)gyre_view_of(queue)->suspect,
+                     gyre_node_facts_of(kernel).name, gyre_queue_name(queue),
+                     (unsigned long long)gyre_view_of(queue)->suspect,
                      stage ? "what it caused at stage '" : "its handler", stage ? stage : "",
                      stage ? "'" : "", times, reason);
     gyre_queue_fail(queue, gyre_view_of(queue)->suspect, GYRE_FAILURE_CRASH, text);
@@ -117,12 +119,18 @@ static void accuse_only_request(const struct gyre_recovery *recovery, const stru
     pthread_mutex_unlock(&kernel->lock);
 }
 
-/* A queue whose suspect was present at too many deaths without ever being alone; NULL: there is none. Takes the lock. */
-static gyre_queue *find_doubtful(gyre_kernel *kernel)
+/*
+ * Under one lock: fails the suspect of `queue` (NULL: none), and finds the next queue whose suspect was present at too many deaths
+ * without ever being alone. NULL: there is none.
+ */
+static gyre_queue *condemn_and_find(gyre_kernel *kernel, gyre_queue *queue, const char *stage,
+                                    const char *reason)
 {
     uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
     pthread_mutex_lock(&kernel->lock);
-    gyre_queue *queue = kernel->queues.first;
+    if (queue)
+        condemn_suspect(kernel, queue, gyre_view_of(queue)->suspect_crashes, stage, reason);
+    queue = kernel->queues.first;
     while (queue && gyre_view_of(queue)->suspect_crashes < DOUBTS_MAX * limit)
         queue = gyre_view_of(queue)->next;
     pthread_mutex_unlock(&kernel->lock);
@@ -132,12 +140,9 @@ static gyre_queue *find_doubtful(gyre_kernel *kernel)
 /* Fails such suspects. */
 static void condemn_doubtful(const struct gyre_recovery *recovery, gyre_kernel *kernel, const char *reason)
 {
-    for (gyre_queue *queue; (queue = find_doubtful(kernel)) != NULL;) {
-        const char *stage = stage_of(recovery, kernel, queue);
-        pthread_mutex_lock(&kernel->lock);
-        condemn_suspect(kernel, queue, gyre_view_of(queue)->suspect_crashes, stage, reason);
-        pthread_mutex_unlock(&kernel->lock);
-    }
+    gyre_queue *queue = condemn_and_find(kernel, NULL, NULL, reason);
+    while (queue)
+        queue = condemn_and_find(kernel, queue, stage_of(recovery, kernel, queue), reason);
 }
 
 /* Forgets failed launches of a kernel that answered a request: the answer proves that the worker launched the kernel, even if

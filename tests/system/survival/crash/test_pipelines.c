@@ -206,15 +206,34 @@ static gyre_completion crash_keeper(gyre_queue *queue, crash_reply *reply)
     return completion;
 }
 
-/* Without on_loss a state is not begun anew behind anybody's back: the pipeline is lost, and says why. */
+/*
+ * Without on_loss a state is not begun anew behind anybody's back: the pipeline is lost, and says why. When the application has
+ * launched all its kernels again, it goes on.
+ */
 static void a_state_is_lost_with_its_worker_and_told(void)
 {
     crash_reply reply;
     gyre_runtime *runtime = open_isolated(NULL);
-    gyre_queue *queue = gyre_pipeline_queue(open_keeping(runtime));
+    gyre_pipeline *pipeline = open_keeping(runtime);
+    gyre_queue *queue = gyre_pipeline_queue(pipeline);
     require(crash_keeper(queue, &reply).outcome == GYRE_WAS_UNHANDLED);
     require(log_lines_with("what its handler keeps between messages with it"));
-    require(gyre_send(queue, &reply, sizeof(crash_step), NULL, GYRE_NO_WAIT) != GYRE_OK);
+    const crash_step step = {.number = 503};
+    require(gyre_send(queue, &step, sizeof step, NULL, GYRE_NO_WAIT) != GYRE_OK);
+    must(gyre_kernel_relaunch(gyre_kernel_find(runtime, "left")));
+    must(gyre_kernel_relaunch(gyre_kernel_find(runtime, "keep")));
+    must(gyre_call(queue, &step, sizeof step, &reply, sizeof reply, NULL, soon()));
+    require(reply.number == 1 && reply.check == mixed(503));
+    gyre_close(runtime);
+}
+
+static void a_pipeline_that_is_lost_can_be_closed(void)
+{
+    crash_reply reply;
+    gyre_runtime *runtime = open_isolated(NULL);
+    gyre_pipeline *pipeline = open_keeping(runtime);
+    require(crash_keeper(gyre_pipeline_queue(pipeline), &reply).outcome == GYRE_WAS_UNHANDLED);
+    must(gyre_pipeline_close(pipeline, soon()));
     gyre_close(runtime);
 }
 
@@ -230,14 +249,16 @@ static void a_state_begins_anew_where_on_loss_says_so(void)
     gyre_close(runtime);
 }
 
+static const named_case cases[] = {
+    {"a_death_at_each_stage_loses_no_flow", a_death_at_each_stage_loses_no_flow},
+    {"a_flow_that_kills_every_worker_names_its_stage", a_flow_that_kills_every_worker_names_its_stage},
+    {"kills_from_outside_lose_and_double_nothing", kills_from_outside_lose_and_double_nothing},
+    {"a_state_is_lost_with_its_worker_and_told", a_state_is_lost_with_its_worker_and_told},
+    {"a_pipeline_that_is_lost_can_be_closed", a_pipeline_that_is_lost_can_be_closed},
+    {"a_state_begins_anew_where_on_loss_says_so", a_state_begins_anew_where_on_loss_says_so},
+};
+
 int main(int argc, char **argv)
 {
-    static const named_case cases[] = {
-        {"a_death_at_each_stage_loses_no_flow", a_death_at_each_stage_loses_no_flow},
-        {"a_flow_that_kills_every_worker_names_its_stage", a_flow_that_kills_every_worker_names_its_stage},
-        {"kills_from_outside_lose_and_double_nothing", kills_from_outside_lose_and_double_nothing},
-        {"a_state_is_lost_with_its_worker_and_told", a_state_is_lost_with_its_worker_and_told},
-        {"a_state_begins_anew_where_on_loss_says_so", a_state_begins_anew_where_on_loss_says_so},
-    };
     return RUN_NAMED(argc, argv, make_fault_folder, cases);
 }
