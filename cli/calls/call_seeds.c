@@ -84,7 +84,8 @@ int call_seeds_run(call_seeds *seeds, cli_context *cli, int (*run)(void *context
                    void (*close)(void *context), void *context)
 {
     const size_t given = cli->settings.count;
-    int code = seeds->has_crashes ? call_crash_begin(&seeds->crash, seeds->first) : make_file(seeds->files[0]);
+    int code =
+        seeds->has_crashes ? call_crash_begin(&seeds->crash, seeds->first) : make_file(seeds->files[0]);
     if (code == CLI_OK && !seeds->has_crashes)
         code = make_file(seeds->files[1]);
     for (uint64_t i = 0; code == CLI_OK && i < seeds->count; i++) {

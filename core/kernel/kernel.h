@@ -83,7 +83,8 @@ struct gyre_kernel_node {
     bool making;                         /* the pipeline is not open yet */
     bool stays;                          /* a block of another stage may use the kernel's memory for ever */
     bool ended;                          /* the kernel is being released, and enters no pipeline any more */
-    bool unwired; /* its worker process is another one, whose blocks know no links yet, and see no queue of the pipeline */
+    bool
+        unwired; /* its worker process is another one, whose blocks know no links yet, and see no queue of the pipeline */
 };
 
 /** Counts since the last start, without the counts of the blocks that run now. Under the lock. */

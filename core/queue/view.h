@@ -44,10 +44,10 @@ struct gyre_queue_view {
         table_first; /* where a device that meets the queue begins, as the queue's entry in the table of queues says */
     uint64_t table_serial; /* as that entry says it */
     uint32_t entry_number; /* of one that enters a pipeline: by which number its flows know it */
-    bool of_pipeline; /* enters a pipeline, which alone may close it; constant once it is open */
-    bool unfindable;  /* enters a pipeline whose blocks do not all know it yet */
-    bool of_shards;   /* part of open shards, which alone may close it; constant once the shards are open */
-    bool withdrawn;   /* the queue is being closed: no device gets to see it any more */
+    bool of_pipeline;      /* enters a pipeline, which alone may close it; constant once it is open */
+    bool unfindable;       /* enters a pipeline whose blocks do not all know it yet */
+    bool of_shards; /* part of open shards, which alone may close it; constant once the shards are open */
+    bool withdrawn; /* the queue is being closed: no device gets to see it any more */
     uint32_t
         suspect_crashes;    /* deaths of the device in a row with `suspect` as the first unanswered request */
     uint32_t alone_crashes; /* how many of these deaths came while the device saw no other request */
