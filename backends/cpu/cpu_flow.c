@@ -333,7 +333,7 @@ static void call_handler(struct cpu_worker *worker, const void *request, gyre_u3
         fail(did, GYRE_FAILURE_PORT, "the handler emitted to a port without a link");
     else
         note_talk(worker, did, replied && was_asked);
-    if (!did->text && did->replied && !worker->links.table->answers)
+    if (!did->text && did->replied && !(worker->links.table->answers & GYRE_TABLE_ANSWERS))
         fail(did, GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
     context->failed = 0;
     if (did->text) {
@@ -418,9 +418,12 @@ __attribute__((noinline)) static bool handle_tapped(struct cpu_worker *worker, g
     return did.text != NULL;
 }
 
-/* Relaxed: for who wonders why no reply comes, or which message the handler was at when the process died. */
-static void tell_working(struct cpu_worker *worker, gyre_u64 working)
+/* In a worker process: says which message the handler is at, for who wonders when the process died. Elsewhere it would cost a line that others look at. */
+__attribute__((noinline)) static void tell_working(struct cpu_worker *worker, const struct message *message)
 {
+    const uint32_t count = ++worker->links.calls;
+    const gyre_u64 working =
+        message ? GYRE_WORKING_FLOW(GYRE_ORIGIN_TABLE(message->origin), count, message->flow->index) : count;
     __atomic_store_n(&worker->line->working, working, __ATOMIC_RELAXED);
 }
 
@@ -441,14 +444,15 @@ static bool handle_in_flow(struct cpu_worker *worker, gyre_u64 origin, const voi
         cpu_trace_begin(worker, at(message.entry->region), message.flow->index, worker->context.header,
                         worker->context.header_size, GYRE_ORIGIN_HOPS(origin));
     cpu_turns_note(worker, GYRE_ORIGIN_TABLE(origin), message.flow->index, GYRE_ORIGIN_HOPS(origin));
-    if (is_over(&message)) {
+    const bool tells = __builtin_expect(worker->links.table->answers & GYRE_TABLE_TELLS, 0);
+    if (tells)
+        tell_working(worker, &message);
+    if (is_over(&message))
         cpu_ports_take_back(worker);
-    } else {
-        tell_working(
-            worker, GYRE_WORKING_FLOW(GYRE_ORIGIN_TABLE(origin), ++worker->links.calls, message.flow->index));
+    else
         call_handler(worker, request, length, true, &did);
-        tell_working(worker, ++worker->links.calls);
-    }
+    if (tells)
+        tell_working(worker, NULL);
     if (origin & GYRE_ORIGIN_SOLE)
         settle_sole(worker, &message, &did);
     else

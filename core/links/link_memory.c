@@ -453,7 +453,8 @@ static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table
 {
     gyre_link_inlet *inlets = (gyre_link_inlet *)(void *)(table + 1);
     table->port_count = gyre_asks_port_count(pipeline, node);
-    table->answers = pipeline->nodes[node].answers;
+    table->answers = (pipeline->nodes[node].answers ? GYRE_TABLE_ANSWERS : 0) |
+                     (pipeline->nodes[node].facts.in_worker ? GYRE_TABLE_TELLS : 0);
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
         if (link->to == node && !link->dropped) {
