@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/api/tools.h"
+
 enum { STEP_BITS = 10 };
 
 static uint64_t draw(uint64_t *state)
@@ -20,7 +22,7 @@ static uint64_t draw(uint64_t *state)
 
 int call_crash_begin(call_crash *crash, uint64_t first)
 {
-    crash->checkpoint = draw(&first) % crash->requests;
+    crash->checkpoint = crash->requests ? draw(&first) % crash->requests : 0;
     const char *folder = getenv("TMPDIR");
     const int length = snprintf(crash->file, sizeof crash->file - 32, "%s/gyre-crash-XXXXXX",
                                 folder && *folder ? folder : "/tmp");
@@ -50,7 +52,7 @@ void call_crash_finish(call_crash *crash)
 bool call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings)
 {
     uint64_t state = seed;
-    const uint64_t message = seed ? draw(&state) % crash->requests + 1 : 0;
+    const uint64_t message = seed && crash->requests ? draw(&state) % crash->requests + 1 : 0;
     const uint64_t bits = draw(&state) % STEP_BITS, step = draw(&state) % (UINT64_C(1) << bits);
     const int size = CALL_CRASH_SETTING_SIZE;
     snprintf(crash->settings[0], size, "backend.cpu.isolation=process");
@@ -59,10 +61,27 @@ bool call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings)
     snprintf(crash->settings[3], size, "backend.cpu.crash_file=%.480s", crash->file);
     snprintf(crash->settings[4], size, "backend.cpu.crash_message=%" PRIu64, message);
     snprintf(crash->settings[5], size, "backend.cpu.crash_step=%" PRIu64, step);
+    snprintf(crash->settings[6], size, "kernel.%s.checkpoints=true",
+             crash->kernel[0] ? crash->kernel : "default");
     for (size_t i = 0; i < CALL_CRASH_SETTINGS; i++)
         if (!cli_list_add(settings, crash->settings[i]))
             return false;
     return truncate(crash->file, 0) == 0;
+}
+
+bool call_crash_look(call_crash *crash, gyre_kernel *kernel)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    crash->again = false;
+    if (gyre_kernel_has_checkpoints(kernel))
+        return true;
+    if (!crash->kernel[0] && gyre_kernel_info_get(kernel, &info) == GYRE_OK) {
+        snprintf(crash->kernel, sizeof crash->kernel, "%s", info.name);
+        crash->again = true;
+        return false;
+    }
+    crash->checkpoint = 0;
+    return true;
 }
 
 void call_crash_tell(const call_crash *crash, uint64_t seed, FILE *out)

@@ -12,6 +12,8 @@
 #include "cli/cases/case_turns.h"
 #include "core/base/secret.h"
 
+enum { CRASH_SEEDS = 10 };
+
 static const char FILE_SETTING[] = "backend.cpu.turns_file=";
 
 static bool has_word(const char *checks, const char *word)
@@ -54,9 +56,11 @@ static const char *path_of(const char *setting)
     return setting + sizeof FILE_SETTING - 1;
 }
 
-bool call_seeds_crash(const char *checks)
+void call_seeds_init(call_seeds *seeds, const char *checks, uint64_t first, uint64_t count)
 {
-    return has_word(checks, "crash");
+    seeds->has_crashes = has_word(checks, "crash");
+    seeds->first = first ? first : 1;
+    seeds->count = count ? count : seeds->has_crashes ? CRASH_SEEDS : 1;
 }
 
 /* What else than turns is of this run. With crashes all have the same turns, up to the crash. */
@@ -88,7 +92,7 @@ int call_seeds_run(call_seeds *seeds, cli_context *cli, int (*run)(void *context
         seeds->has_crashes ? call_crash_begin(&seeds->crash, seeds->first) : make_file(seeds->files[0]);
     if (code == CLI_OK && !seeds->has_crashes)
         code = make_file(seeds->files[1]);
-    for (uint64_t i = 0; code == CLI_OK && i < seeds->count; i++) {
+    for (uint64_t i = 0; code == CLI_OK && i < seeds->count; i += !seeds->crash.again) {
         code = set(seeds, cli, i, given);
         if (code == CLI_OK)
             code = run(context);
