@@ -724,7 +724,7 @@ static int run_with_seeds(call_run *call)
     call->seed = call->runs.first;
     call->seeds = call->runs.seed - call->runs.first + 1;
     const char *const pairs = case_gather_pairs(&call->played, &length);
-    const int saved = save_case(call, code == CLI_FAILED ? "an answer of a whole run" : "", pairs, length);
+    const int saved = save_case(call, call->answers.differ ? "an answer of a whole run" : "", pairs, length);
     return code == CLI_OK ? saved : code;
 }
 
