@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/api/tools.h"
@@ -49,7 +50,7 @@ void call_crash_finish(call_crash *crash)
  * Steps are drawn by the number of their bits: handlers of a few accesses and of hundreds have their points. One that is beyond the
  * message's accesses is the message's end.
  */
-bool call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings)
+int call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings)
 {
     uint64_t state = seed;
     const uint64_t message = seed && crash->requests ? draw(&state) % crash->requests + 1 : 0;
@@ -65,8 +66,11 @@ bool call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings)
              crash->kernel[0] ? crash->kernel : "default");
     for (size_t i = 0; i < CALL_CRASH_SETTINGS; i++)
         if (!cli_list_add(settings, crash->settings[i]))
-            return false;
-    return truncate(crash->file, 0) == 0;
+            return cli_error(CLI_FAILED, "out of memory");
+    if (truncate(crash->file, 0) != 0)
+        return cli_error(CLI_FAILED, "cannot empty the file '%s' for crash points: %s", crash->file,
+                         strerror(errno));
+    return CLI_OK;
 }
 
 bool call_crash_look(call_crash *crash, gyre_kernel *kernel)
@@ -82,6 +86,29 @@ bool call_crash_look(call_crash *crash, gyre_kernel *kernel)
     }
     crash->checkpoint = 0;
     return true;
+}
+
+void call_crash_count(call_crash *crash)
+{
+    struct stat file;
+    crash->tried++;
+    crash->ended += stat(crash->file, &file) == 0 && file.st_size > 0;
+}
+
+int call_crash_judge(const call_crash *crash)
+{
+    if (crash->tried == 0)
+        return cli_error(CLI_FAILED,
+                         "--check crash: no crash was tried, because the run of the first seed has "
+                         "none: give --seeds 2 or more");
+    if (crash->ended == 0)
+        return cli_error(CLI_FAILED,
+                         "--check crash: the worker process ended in none of %" PRIu64
+                         " runs, so nothing was tried: it ends where it can write to '%s'; is there room?",
+                         crash->tried, crash->file);
+    fprintf(stderr, "gyre: the worker process ended in %" PRIu64 " of %" PRIu64 " runs with a crash\n",
+            crash->ended, crash->tried);
+    return CLI_OK;
 }
 
 void call_crash_tell(const call_crash *crash, uint64_t seed, FILE *out)

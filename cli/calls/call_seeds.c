@@ -64,10 +64,11 @@ void call_seeds_init(call_seeds *seeds, const char *checks, uint64_t first, uint
 }
 
 /* What else than turns is of this run. With crashes all have the same turns, up to the crash. */
-static bool set_other(call_seeds *seeds, cli_context *cli, uint64_t run)
+static int set_other(call_seeds *seeds, cli_context *cli, uint64_t run)
 {
     if (!seeds->has_crashes)
-        return cli_list_add(&cli->settings, seeds->files[run > 0]);
+        return cli_list_add(&cli->settings, seeds->files[run > 0]) ? CLI_OK
+                                                                   : cli_error(CLI_FAILED, "out of memory");
     return call_crash_set(&seeds->crash, run ? seeds->seed : 0, &cli->settings);
 }
 
@@ -79,9 +80,8 @@ static int set(call_seeds *seeds, cli_context *cli, uint64_t run, size_t given)
     snprintf(seeds->seed_setting, sizeof seeds->seed_setting, "backend.cpu.seed=%" PRIu64,
              seeds->has_crashes ? seeds->first : seeds->seed);
     cli->settings.count = given;
-    return cli_list_add(&cli->settings, seeds->seed_setting) && set_other(seeds, cli, run)
-               ? CLI_OK
-               : cli_error(CLI_FAILED, "out of memory");
+    return cli_list_add(&cli->settings, seeds->seed_setting) ? set_other(seeds, cli, run)
+                                                             : cli_error(CLI_FAILED, "out of memory");
 }
 
 int call_seeds_run(call_seeds *seeds, cli_context *cli, int (*run)(void *context),
@@ -97,8 +97,12 @@ int call_seeds_run(call_seeds *seeds, cli_context *cli, int (*run)(void *context
         if (code == CLI_OK)
             code = run(context);
         close(context);
+        if (code == CLI_OK && seeds->has_crashes && i > 0)
+            call_crash_count(&seeds->crash);
     }
-    if (code == CLI_FAILED && seeds->seed != seeds->first && seeds->has_crashes)
+    if (code == CLI_OK && seeds->has_crashes)
+        code = call_crash_judge(&seeds->crash);
+    else if (code == CLI_FAILED && seeds->seed != seeds->first && seeds->has_crashes)
         call_crash_tell(&seeds->crash, seeds->seed, stderr);
     else if (code == CLI_FAILED && seeds->seed != seeds->first)
         case_turns_tell(path_of(seeds->files[0]), seeds->first, path_of(seeds->files[1]), seeds->seed,

@@ -5,6 +5,7 @@
 set -u
 # shellcheck source=tests/system/use/cli/expect.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../system/use/cli/expect.sh"
+unwritable="$(realpath "$(dirname "${BASH_SOURCE[0]}")/unwritable.c")"
 cd "$folder" || exit 1
 cat >two.gyre.c <<'END'
 #include <gyre/kernel.h>
@@ -29,7 +30,7 @@ passes()
 {
     local kernel="$1" first
     shift
-    for first in 1 2 3; do
+    for first in 1 2; do
         run call --check crash --seed "$first" --seeds 2 "${limit[@]}" "$@" "two.gyre.c:$kernel" '{"value":1}' '{"value":2}' '{"value":3}'
         exits 0
         says "3 of 3 answers as expected"
@@ -37,6 +38,31 @@ passes()
     done
 }
 
+# saves_nothing: what fails without another answer is no case.
+saves_nothing()
+{
+    exits 1
+    checks=$((checks + 1))
+    [[ ! -e none.gyre-case ]] || fail "expected no case"
+}
+
 passes twice
 passes sum --set kernel.sum.checkpoints=false
+run call --check crash --seed 3 "${limit[@]}" two.gyre.c:sum '{"value":1}' '{"value":2}'
+exits 0
+says "the worker process ended in 9 of 9 runs with a crash"
+
+# without a crash nothing was tried, and nothing found
+run call --check crash --seeds 1 --save none.gyre-case "${limit[@]}" two.gyre.c:sum '{"value":1}'
+saves_nothing
+says "no crash was tried, because the run of the first seed has none: give --seeds 2 or more"
+run call --check crash --save none.gyre-case two.gyre.c:sum '{"valu":1}'
+saves_nothing
+run call --check order --save none.gyre-case two.gyre.c:none '{"value":1}'
+[[ ! -e none.gyre-case ]] || fail "expected no case"
+if cc -shared -fPIC -D_GNU_SOURCE -o unwritable.so "$unwritable" && LD_PRELOAD="$folder/unwritable.so" "$GYRE" --version >preloaded 2>&1; then
+    LD_PRELOAD="$folder/unwritable.so" run call --check crash --seeds 3 --save none.gyre-case "${limit[@]}" two.gyre.c:sum '{"value":1}'
+    saves_nothing
+    says "the worker process ended in none of 2 runs, so nothing was tried"
+fi
 finish
