@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `gyre call --check crash` with kernels and settings of all kinds: what keeps nothing has no checkpoints, and what the configuration says of
-# checkpoints does not count.
+# `gyre call --check crash` with kernels and settings of all kinds: what keeps nothing has no checkpoints, what the configuration says of
+# checkpoints does not count, and runs without a crash say nothing.
 set -u
 # shellcheck source=tests/system/use/cli/expect.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../system/use/cli/expect.sh"
@@ -19,6 +19,20 @@ GYRE_KERNEL(twice, number, number)
 GYRE_ACTOR(sum, number, number, number)
 {
     state->value += request->value;
+    *reply = *state;
+    return GYRE_REPLY;
+}
+END
+cat >late.gyre.c <<'END'
+#include <gyre/kernel.h>
+#define ADDED(FIELD) FIELD(u32, add)
+GYRE_MESSAGE(added, ADDED)
+#define SUM(FIELD) FIELD(u64, sum) FIELD(u32, count)
+GYRE_MESSAGE(total, SUM)
+GYRE_ACTOR(late, added, total, total)
+{
+    state->sum += request->add + gyre_time_ns(gyre) % 1000;
+    state->count++;
     *reply = *state;
     return GYRE_REPLY;
 }
@@ -65,4 +79,17 @@ if cc -shared -fPIC -D_GNU_SOURCE -o unwritable.so "$unwritable" && LD_PRELOAD="
     saves_nothing
     says "the worker process ended in none of 2 runs, so nothing was tried"
 fi
+# fewer requests have their crash elsewhere: shrink looks for a seed that shows the mistake again
+cat >late.gyre-case <<'END'
+{"gyre_case":1,"kernel":"late.gyre.c","check":"crash","seed":1,"seeds":2}
+{"request":{"add":1}}
+{"request":{"add":2}}
+{"request":{"add":3}}
+{"request":{"add":4}}
+END
+run shrink late.gyre-case --limit $((60000 * patience)) --tries 12
+exits 0
+prints "late.small.gyre-case: 2 of 4 requests"
+run call --case late.small.gyre-case "${limit[@]}"
+exits 1
 finish
