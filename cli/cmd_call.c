@@ -68,7 +68,7 @@ static const char HELP[] =
     "  --dead-letters           print after the replies the messages that nobody handled, with the reason,\n"
     "                           a line each: "
     "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}}\n"
-    "  --check LIST [--seed N] [--seeds N]  find mistakes of handlers on the CPU: docs/simulator.md\n"
+    "  --check LIST [--seed N] [--seeds N]  find mistakes (docs/simulator.md); crash: 10 seeds\n"
     "  --case FILE [--orders N] kernel, requests and expected answers of a case file: docs/testing.md\n"
     "  --save FILE              with --check: write a case file when something is found\n"
     "  --pipeline NAME[/ENTRY]  a pipeline\n"
@@ -205,18 +205,6 @@ static int launch_with_state(call_run *call)
 
 /* ---- streaming ---------------------------------------------------------------------------------------- */
 
-/* Prints an example of a request, all fields zero, for a person who types requests. */
-static void explain_typing(const gyre_layout *request)
-{
-    void *zero = calloc(1, request->size + 1);
-    if (!zero)
-        return;
-    fputs("gyre: type requests like ", stderr);
-    message_json_write(request, zero, stderr);
-    fputs(", one a line; Ctrl-D ends\n", stderr);
-    free(zero);
-}
-
 /* Prints the dead letters of the queue, also after a stream that failed, because letters tell why requests failed. */
 static gyre_status print_letters(const call_run *call, const gyre_layout *request, gyre_status stream_status,
                                  size_t *dead)
@@ -262,7 +250,7 @@ static gyre_status stream_requests(call_run *call, gyre_layout *request, gyre_la
     else
         request_source_init_lines(&source, STDIN_FILENO);
     if (!source.texts && isatty(STDIN_FILENO))
-        explain_typing(request);
+        call_report_typing(request);
     gyre_status status =
         call_stream_run(&(call_stream_desc){.queue = call->queue,
                                             .whom = call->pipeline ? "the pipeline" : "the kernel",
@@ -370,6 +358,8 @@ static int refuse_inactive(const gyre_kernel *kernel)
 
 static int play_case(call_run *call)
 {
+    if (call->runs.has_crashes && !call_crash_look(&call->runs.crash, call->kernel))
+        return CLI_OK; /* call_seeds_run runs it anew */
     return case_run(
         &(case_run_desc){.file = &call->played,
                          .kernel = call->kernel,
@@ -572,9 +562,8 @@ static int set_checks(call_run *call)
     if (length < 0 || (size_t)length >= sizeof settings[0])
         return cli_usage_error(cli, "--check: expected words such as races,memory, found '%s'", call->checks);
     call->is_whole = call_seeds_are_whole(call->checks, call->pipeline);
-    call->runs.first = call->seed ? call->seed : 1;
-    call->runs.count = call->seeds ? call->seeds : 1;
-    if ((call->runs.has_crashes = call_seeds_crash(call->checks)) && call->pipeline)
+    call_seeds_init(&call->runs, call->checks, call->seed, call->seeds);
+    if (call->runs.has_crashes && call->pipeline)
         return cli_usage_error(cli,
                                "--check crash is for a kernel: those of a pipeline have no worker process");
     if (call->seed && !call->is_whole)
@@ -735,7 +724,7 @@ static int run_with_seeds(call_run *call)
     call->seed = call->runs.first;
     call->seeds = call->runs.seed - call->runs.first + 1;
     const char *const pairs = case_gather_pairs(&call->played, &length);
-    const int saved = save_case(call, code == CLI_FAILED ? "an answer of a whole run" : "", pairs, length);
+    const int saved = save_case(call, call->answers.differ ? "an answer of a whole run" : "", pairs, length);
     return code == CLI_OK ? saved : code;
 }
 

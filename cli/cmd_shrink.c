@@ -35,7 +35,7 @@ static const char HELP[] =
     "Exit codes: 0 the small case is written; 1 the case shows no mistake; 2 usage; 4 configuration.\n";
 
 static const char SUFFIX[] = ".gyre-case";
-enum { TRIES_DEFAULT = 2000, LIMIT_DEFAULT_MS = 60000 };
+enum { TRIES_DEFAULT = 2000, LIMIT_DEFAULT_MS = 60000, CRASH_SEEDS = 10 };
 
 /* A version of the case: the header, and the pairs that are left. */
 typedef struct case_version {
@@ -213,6 +213,20 @@ static void lower_seeds(shrinking *run)
     try_version(run, version);
 }
 
+/* Whether the seeds say where a worker process ends. Where one did depends on how many requests there are. */
+static bool has_crashes(const shrinking *run)
+{
+    const char *check = json_string_value(json_object_get(run->best.header, "check"));
+    return check && strstr(check, "crash");
+}
+
+/* Gives versions with fewer requests more seeds to show the mistake with. A version ends with the first seed that does. */
+static void raise_seeds(shrinking *run)
+{
+    if (has_crashes(run) && json_integer_value(json_object_get(run->best.header, "seeds")) < CRASH_SEEDS)
+        json_object_set_new(run->best.header, "seeds", json_integer(CRASH_SEEDS));
+}
+
 /* ---- smaller values ---- */
 
 static bool has_expectation(const json_t *pair)
@@ -274,6 +288,8 @@ static void shrink_values(shrinking *run)
 
 static void shrink(shrinking *run)
 {
+    if (strcmp(run->mistake, SHRINK_ANOTHER_ANSWER) != 0)
+        raise_seeds(run);
     drop_last(run);
     /* an answer may follow from every request before it */
     if (strcmp(run->mistake, SHRINK_ANOTHER_ANSWER) == 0)

@@ -6,7 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/api/tools.h"
 
 enum { STEP_BITS = 10 };
 
@@ -20,7 +23,7 @@ static uint64_t draw(uint64_t *state)
 
 int call_crash_begin(call_crash *crash, uint64_t first)
 {
-    crash->checkpoint = draw(&first) % crash->requests;
+    crash->checkpoint = crash->requests ? draw(&first) % crash->requests : 0;
     const char *folder = getenv("TMPDIR");
     const int length = snprintf(crash->file, sizeof crash->file - 32, "%s/gyre-crash-XXXXXX",
                                 folder && *folder ? folder : "/tmp");
@@ -47,10 +50,10 @@ void call_crash_finish(call_crash *crash)
  * Steps are drawn by the number of their bits: handlers of a few accesses and of hundreds have their points. One that is beyond the
  * message's accesses is the message's end.
  */
-bool call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings)
+int call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings)
 {
     uint64_t state = seed;
-    const uint64_t message = seed ? draw(&state) % crash->requests + 1 : 0;
+    const uint64_t message = seed && crash->requests ? draw(&state) % crash->requests + 1 : 0;
     const uint64_t bits = draw(&state) % STEP_BITS, step = draw(&state) % (UINT64_C(1) << bits);
     const int size = CALL_CRASH_SETTING_SIZE;
     snprintf(crash->settings[0], size, "backend.cpu.isolation=process");
@@ -59,10 +62,53 @@ bool call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings)
     snprintf(crash->settings[3], size, "backend.cpu.crash_file=%.480s", crash->file);
     snprintf(crash->settings[4], size, "backend.cpu.crash_message=%" PRIu64, message);
     snprintf(crash->settings[5], size, "backend.cpu.crash_step=%" PRIu64, step);
+    snprintf(crash->settings[6], size, "kernel.%s.checkpoints=true",
+             crash->kernel[0] ? crash->kernel : "default");
     for (size_t i = 0; i < CALL_CRASH_SETTINGS; i++)
         if (!cli_list_add(settings, crash->settings[i]))
-            return false;
-    return truncate(crash->file, 0) == 0;
+            return cli_error(CLI_FAILED, "out of memory");
+    if (truncate(crash->file, 0) != 0)
+        return cli_error(CLI_FAILED, "cannot empty the file '%s' for crash points: %s", crash->file,
+                         strerror(errno));
+    return CLI_OK;
+}
+
+bool call_crash_look(call_crash *crash, gyre_kernel *kernel)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    crash->again = false;
+    if (gyre_kernel_has_checkpoints(kernel))
+        return true;
+    if (!crash->kernel[0] && gyre_kernel_info_get(kernel, &info) == GYRE_OK) {
+        snprintf(crash->kernel, sizeof crash->kernel, "%s", info.name);
+        crash->again = true;
+        return false;
+    }
+    crash->checkpoint = 0;
+    return true;
+}
+
+void call_crash_count(call_crash *crash)
+{
+    struct stat file;
+    crash->tried++;
+    crash->ended += stat(crash->file, &file) == 0 && file.st_size > 0;
+}
+
+int call_crash_judge(const call_crash *crash)
+{
+    if (crash->tried == 0)
+        return cli_error(CLI_FAILED,
+                         "--check crash: no crash was tried, because the run of the first seed has "
+                         "none: give --seeds 2 or more");
+    if (crash->ended == 0)
+        return cli_error(CLI_FAILED,
+                         "--check crash: the worker process ended in none of %" PRIu64
+                         " runs, so nothing was tried: it ends where it can write to '%s'; is there room?",
+                         crash->tried, crash->file);
+    fprintf(stderr, "gyre: the worker process ended in %" PRIu64 " of %" PRIu64 " runs with a crash\n",
+            crash->ended, crash->tried);
+    return CLI_OK;
 }
 
 void call_crash_tell(const call_crash *crash, uint64_t seed, FILE *out)

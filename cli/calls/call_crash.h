@@ -11,14 +11,18 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "gyre/gyre.h"
 
-enum { CALL_CRASH_SETTINGS = 6, CALL_CRASH_SETTING_SIZE = 512 };
+enum { CALL_CRASH_SETTINGS = 7, CALL_CRASH_SETTING_SIZE = 512 };
 
 typedef struct call_crash {
     uint64_t requests; /* of a run: where it may end */
     uint64_t
         checkpoint; /* a checkpoint is taken when so many requests are answered; 0: none but that of the begin */
+    bool again;     /* this run was none: it begins anew, with other settings */
+    uint64_t tried, ended; /* runs with a crash; in how many of them the process ended */
     /* internal */
+    char kernel[128]; /* whose checkpoints the configuration forbids; "": none is known */
     char file[CALL_CRASH_SETTING_SIZE], settings[CALL_CRASH_SETTINGS][CALL_CRASH_SETTING_SIZE];
 } call_crash;
 
@@ -30,8 +34,19 @@ typedef struct call_crash {
 int call_crash_begin(call_crash *crash, uint64_t first);
 void call_crash_finish(call_crash *crash);
 
-/** Adds the settings of a run. `seed` 0: of one without a crash. False without memory. */
-bool call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings);
+/** Adds the settings of a run. `seed` 0: of one without a crash. Returns an exit code. */
+int call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings);
+
+/**
+ * Looks at the kernel of a run before it gets requests. A kernel without checkpoints, which [kernel.NAME] may forbid, needs another
+ * setting: false, and `again`. One that has none then keeps nothing, and no checkpoint of it is taken.
+ */
+bool call_crash_look(call_crash *crash, gyre_kernel *kernel);
+
+/** Counts a run with a crash, of which everything is closed: whether the worker process ended in it. */
+void call_crash_count(call_crash *crash);
+/** The exit code for runs whose answers were all as expected: they say nothing when no process ended. Tells how many did. */
+int call_crash_judge(const call_crash *crash);
 
 /** Says where the process ended in the run of that seed. */
 void call_crash_tell(const call_crash *crash, uint64_t seed, FILE *out);

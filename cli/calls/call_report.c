@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the lines of `gyre call` on standard error about a stream of requests that is over. No state. */
+/* Prints the lines of `gyre call` on standard error about a stream of requests. No state. */
 #include "cli/calls/call_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/json/message_json.h"
 
 #define SEEN_STILL_NS UINT64_C(50000000) /* shortest time that prints as 0.1 s */
 
@@ -70,4 +73,15 @@ void call_report_stays(const gyre_kernel *kernel)
         return;
     fprintf(stderr, "gyre: it was on its device for %.3f ms in %" PRIu64 " stays, the longest of %.3f ms\n",
             (double)info.stayed_ns / 1e6, info.stays, (double)info.longest_stay_ns / 1e6);
+}
+
+void call_report_typing(const gyre_layout *request)
+{
+    void *zero = calloc(1, request->size + 1);
+    if (!zero)
+        return;
+    fputs("gyre: type requests like ", stderr);
+    message_json_write(request, zero, stderr);
+    fputs(", one a line; Ctrl-D ends\n", stderr);
+    free(zero);
 }

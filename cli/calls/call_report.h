@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the lines of `gyre call` on standard error about a stream of requests that is over. */
+/* Prints the lines of `gyre call` on standard error about a stream of requests. */
 #ifndef GYRE_CLI_CALLS_CALL_REPORT_H
 #define GYRE_CLI_CALLS_CALL_REPORT_H
 
@@ -21,5 +21,8 @@ void call_report_absences(gyre_kernel *kernel);
 /** Prints how long each stay of the kernel on the device took, by the device's events where it has them. Call when the kernel
  * is terminated. */
 void call_report_stays(const gyre_kernel *kernel);
+
+/** Prints an example of a request, all fields zero, for a person who types requests. */
+void call_report_typing(const gyre_layout *request);
 
 #endif

@@ -12,6 +12,8 @@
 #include "cli/cases/case_turns.h"
 #include "core/base/secret.h"
 
+enum { CRASH_SEEDS = 10 };
+
 static const char FILE_SETTING[] = "backend.cpu.turns_file=";
 
 static bool has_word(const char *checks, const char *word)
@@ -54,16 +56,19 @@ static const char *path_of(const char *setting)
     return setting + sizeof FILE_SETTING - 1;
 }
 
-bool call_seeds_crash(const char *checks)
+void call_seeds_init(call_seeds *seeds, const char *checks, uint64_t first, uint64_t count)
 {
-    return has_word(checks, "crash");
+    seeds->has_crashes = has_word(checks, "crash");
+    seeds->first = first ? first : 1;
+    seeds->count = count ? count : seeds->has_crashes ? CRASH_SEEDS : 1;
 }
 
 /* What else than turns is of this run. With crashes all have the same turns, up to the crash. */
-static bool set_other(call_seeds *seeds, cli_context *cli, uint64_t run)
+static int set_other(call_seeds *seeds, cli_context *cli, uint64_t run)
 {
     if (!seeds->has_crashes)
-        return cli_list_add(&cli->settings, seeds->files[run > 0]);
+        return cli_list_add(&cli->settings, seeds->files[run > 0]) ? CLI_OK
+                                                                   : cli_error(CLI_FAILED, "out of memory");
     return call_crash_set(&seeds->crash, run ? seeds->seed : 0, &cli->settings);
 }
 
@@ -75,9 +80,8 @@ static int set(call_seeds *seeds, cli_context *cli, uint64_t run, size_t given)
     snprintf(seeds->seed_setting, sizeof seeds->seed_setting, "backend.cpu.seed=%" PRIu64,
              seeds->has_crashes ? seeds->first : seeds->seed);
     cli->settings.count = given;
-    return cli_list_add(&cli->settings, seeds->seed_setting) && set_other(seeds, cli, run)
-               ? CLI_OK
-               : cli_error(CLI_FAILED, "out of memory");
+    return cli_list_add(&cli->settings, seeds->seed_setting) ? set_other(seeds, cli, run)
+                                                             : cli_error(CLI_FAILED, "out of memory");
 }
 
 int call_seeds_run(call_seeds *seeds, cli_context *cli, int (*run)(void *context),
@@ -88,13 +92,17 @@ int call_seeds_run(call_seeds *seeds, cli_context *cli, int (*run)(void *context
         seeds->has_crashes ? call_crash_begin(&seeds->crash, seeds->first) : make_file(seeds->files[0]);
     if (code == CLI_OK && !seeds->has_crashes)
         code = make_file(seeds->files[1]);
-    for (uint64_t i = 0; code == CLI_OK && i < seeds->count; i++) {
+    for (uint64_t i = 0; code == CLI_OK && i < seeds->count; i += !seeds->crash.again) {
         code = set(seeds, cli, i, given);
         if (code == CLI_OK)
             code = run(context);
         close(context);
+        if (code == CLI_OK && seeds->has_crashes && i > 0)
+            call_crash_count(&seeds->crash);
     }
-    if (code == CLI_FAILED && seeds->seed != seeds->first && seeds->has_crashes)
+    if (code == CLI_OK && seeds->has_crashes)
+        code = call_crash_judge(&seeds->crash);
+    else if (code == CLI_FAILED && seeds->seed != seeds->first && seeds->has_crashes)
         call_crash_tell(&seeds->crash, seeds->seed, stderr);
     else if (code == CLI_FAILED && seeds->seed != seeds->first)
         case_turns_tell(path_of(seeds->files[0]), seeds->first, path_of(seeds->files[1]), seeds->seed,

@@ -29,8 +29,11 @@ typedef struct call_seeds {
  */
 bool call_seeds_are_whole(const char *checks, const char *pipeline);
 
-/** Whether the list has the check `crash`. */
-bool call_seeds_crash(const char *checks);
+/**
+ * Takes what the options say; 0: nothing. Without a number of seeds there is one, and with `crash` ten, because the first seed's run has no
+ * crash.
+ */
+void call_seeds_init(call_seeds *seeds, const char *checks, uint64_t first, uint64_t count);
 
 /**
  * Calls `run` for each seed until one does not return CLI_OK, and `close` after each. `cli`: gets the settings of each run as its

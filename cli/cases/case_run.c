@@ -232,6 +232,7 @@ static int take_answer(case_play *play, const gyre_completion *completion)
         code = judge(play, pair, completion, kind, found, &differs);
     }
     play->answered++;
+    play->desc->answers->differ |= differs;
     play->differing += differs || code != CLI_OK; /* an expectation that cannot be read is not met */
     free(found);
     return code;

@@ -19,6 +19,7 @@
 typedef struct case_answers {
     char **texts; /* by pair; NULL: not answered yet */
     size_t count;
+    bool differ; /* an answer, of any run, was not the expected one */
 } case_answers;
 
 typedef struct case_run_desc {

@@ -90,6 +90,11 @@ gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *in
     return GYRE_OK;
 }
 
+bool gyre_kernel_has_checkpoints(const gyre_kernel *kernel)
+{
+    return kernel->checkpoints != NULL;
+}
+
 const char *gyre_kernel_restored_from(gyre_kernel *kernel)
 {
     const gyre_queue *queue =

@@ -33,6 +33,8 @@ gyre_status gyre_launch_check_names(gyre_runtime *runtime, const gyre_launch_des
 gyre_status gyre_launch_state_layout(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_layout **out);
 /** The form of a launched kernel's handler. */
 gyre_form gyre_kernel_form(const gyre_kernel *kernel);
+/** Whether a launched kernel has checkpoints: they are configured, and its handler keeps something. */
+bool gyre_kernel_has_checkpoints(const gyre_kernel *kernel);
 /** The path of the journal from which a launched kernel took its state, borrowed from the kernel. NULL: the kernel began with
  * its initial state. */
 const char *gyre_kernel_restored_from(gyre_kernel *kernel);

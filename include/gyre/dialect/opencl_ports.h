@@ -141,7 +141,7 @@ GYRE_HELPER gyre_u32 gyre_token(const gyre_context *gyre)
     return gyre->token;
 }
 
-/* A kernel that begins rounds asks nobody, so it gets no answers, and no other tokens. */
+/* A kernel that begins rounds asks nobody, so it gets no answers, and no other tokens. Elsewhere this is gyre_token, and no round. */
 GYRE_HELPER gyre_u32 gyre_round(const gyre_context *gyre)
 {
     return gyre->token;
