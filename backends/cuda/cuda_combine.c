@@ -423,6 +423,22 @@ static void put_back(const struct held *held, const gyre_combine_desc *desc, con
     (void)await_all(held, GYRE_OK);
 }
 
+/* A device that was not made ready has no kernel for this, and must not read what it is not let into. */
+static gyre_status check_ready(const gyre_combine_desc *desc)
+{
+    const struct kind kind = kind_of(desc);
+    for (uint32_t i = 0; i < desc->part_count; i++) {
+        gyre_device *device = desc->parts[i].device;
+        bool ready = find_combiner(device, &kind) && find_combiner(device, &taking);
+        for (uint32_t k = 0; k < desc->part_count; k++)
+            ready = ready && cuda_is_let_in(device, desc->parts[k].device);
+        if (!ready)
+            return device->host->error(GYRE_FAILED, "GPU %d was not made ready to combine these memories",
+                                       device->handle);
+    }
+    return GYRE_OK;
+}
+
 gyre_status cuda_combine(const gyre_combine_desc *desc)
 {
     struct held held = {0};
@@ -430,7 +446,9 @@ gyre_status cuda_combine(const gyre_combine_desc *desc)
     for (uint32_t i = 0; i < desc->part_count; i++)
         add_device(&held, desc->parts[i].device);
     make_plan(desc, &plan);
-    gyre_status status = hold(&held);
+    gyre_status status = check_ready(desc);
+    if (status == GYRE_OK)
+        status = hold(&held);
     if (status != GYRE_OK)
         return status;
     status = compute_all(&held, desc, &plan);

@@ -43,17 +43,16 @@ static gyre_combine_desc describe(const struct gyre_collecting *all)
 
 void gyre_collect_devices_prepare(struct gyre_collecting *all)
 {
-    struct gyre_dispatch *devices[GYRE_COLLECT_PARTS_MAX];
     gyre_combine_part parts[GYRE_COLLECT_PARTS_MAX] = {0};
     all->devices_ready = false;
     if (all->kind == GYRE_COLLECTING_FETCH || all->bytes < GYRE_COLLECT_DEVICES_FROM)
         return;
     for (uint32_t i = 0; i < all->count; i++)
-        devices[i] = gyre_standing_device(&all->parts[i].standing);
-    if (!reach_each_other(all, devices))
+        all->devices[i] = gyre_standing_device(&all->parts[i].standing);
+    if (!reach_each_other(all, all->devices))
         return;
     gyre_combine_desc desc = describe(all);
-    all->devices_ready = gyre_dispatch_combine(devices, &desc, parts, true) == GYRE_OK;
+    all->devices_ready = gyre_dispatch_combine(all->devices, &desc, parts, true) == GYRE_OK;
     if (!all->devices_ready)
         gyre_runtime_log(
             runtime_of(all), GYRE_LOG_DEBUG,
@@ -62,14 +61,13 @@ void gyre_collect_devices_prepare(struct gyre_collecting *all)
     gyre_error_clear();
 }
 
-/* A move that came in between may have taken a part elsewhere. */
+/* A move that came in between may have taken a part to a device that is not ready. */
 bool gyre_collect_by_devices(const struct gyre_collecting *all)
 {
     if (!all->devices_ready || all->bytes < GYRE_COLLECT_DEVICES_FROM)
         return false;
     for (uint32_t i = 0; i < all->count; i++)
-        if (all->parts[i].place ||
-            all->parts[i].named.buffer->dispatch != gyre_standing_device(&all->parts[i].standing))
+        if (all->parts[i].place || all->parts[i].named.buffer->dispatch != all->devices[i])
             return false;
     return true;
 }
