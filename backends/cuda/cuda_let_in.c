@@ -44,7 +44,7 @@ bool cuda_is_let_in(const gyre_device *source, const gyre_device *target)
  * Lets `source` write into the memory of `target`, once. It maps memory, for which kernels of both devices make room: whether the
  * driver would wait for them is not documented.
  */
-gyre_status cuda_let_in(gyre_device *source, gyre_device *target)
+gyre_status cuda_let_in(gyre_device *source, gyre_device *target, uint64_t deadline_ns)
 {
     gyre_device *const lower = source->handle < target->handle ? source : target;
     gyre_device *const higher = lower == source ? target : source;
@@ -55,10 +55,11 @@ gyre_status cuda_let_in(gyre_device *source, gyre_device *target)
                                    "GPU %d is not let into the memory of GPU %d: the driver lacks "
                                    "cuMemPoolSetAccess, or the number is not below %d",
                                    source->handle, target->handle, ASKED_MAX);
-    gyre_status status = cuda_quiet_begin(lower); /* in one order: other runtimes share the GPUs */
+    gyre_status status =
+        cuda_quiet_begin_until(lower, deadline_ns); /* in one order: other runtimes share the GPUs */
     if (status != GYRE_OK)
         return status;
-    status = cuda_quiet_begin(higher);
+    status = cuda_quiet_begin_until(higher, deadline_ns);
     if (status == GYRE_OK) {
         status = cuda_enter(target);
         if (status == GYRE_OK)

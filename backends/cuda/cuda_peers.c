@@ -46,7 +46,7 @@ static gyre_status cuda_peer_copy(gyre_device *source, gyre_device *target, cons
 {
     const struct cuda_driver *driver = source->driver;
     bool quiet = false;
-    gyre_status status = cuda_can_let_in(source, target) ? cuda_let_in(source, target) : GYRE_OK;
+    gyre_status status = cuda_can_let_in(source, target) ? cuda_let_in(source, target, UINT64_MAX) : GYRE_OK;
     if (status == GYRE_OK)
         status = cuda_copy_begin(source, &quiet);
     if (status != GYRE_OK)

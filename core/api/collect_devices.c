@@ -41,6 +41,13 @@ static gyre_combine_desc describe(const struct gyre_collecting *all)
                                .byte_count = all->bytes};
 }
 
+/* Half of the time that is left: in the other half the bytes go through the host. */
+static uint64_t prepare_until(uint64_t deadline_ns)
+{
+    const uint64_t now = gyre_clock_ns();
+    return deadline_ns > now ? now + (deadline_ns - now) / 2 : now;
+}
+
 void gyre_collect_devices_prepare(struct gyre_collecting *all)
 {
     gyre_combine_part parts[GYRE_COLLECT_PARTS_MAX] = {0};
@@ -52,6 +59,7 @@ void gyre_collect_devices_prepare(struct gyre_collecting *all)
     if (!reach_each_other(all, all->devices))
         return;
     gyre_combine_desc desc = describe(all);
+    desc.deadline_ns = prepare_until(all->deadline_ns);
     all->devices_ready = gyre_dispatch_combine(all->devices, &desc, parts, true) == GYRE_OK;
     if (!all->devices_ready)
         gyre_runtime_log(

@@ -29,7 +29,7 @@ START_TEST(without_the_drivers_consent_no_gpu_is_let_in)
     static struct pair pair;
     make_pair(&pair);
     ck_assert(!cuda_can_let_in(&pair.one, &pair.other) && !cuda_is_let_in(&pair.one, &pair.other));
-    ck_assert_int_eq(cuda_let_in(&pair.one, &pair.other), GYRE_UNIMPLEMENTED);
+    ck_assert_int_eq(cuda_let_in(&pair.one, &pair.other, UINT64_MAX), GYRE_UNIMPLEMENTED);
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), "cuMemPoolSetAccess"));
     ck_assert(cuda_is_let_in(&pair.one, &pair.one));
 }
@@ -42,7 +42,7 @@ START_TEST(a_gpu_with_a_high_number_is_not_taken_for_one_that_was_let_in)
     pair.other.handle = NUMBER_TOO_HIGH;
     pair.one.peers_asked = UINT64_MAX;
     ck_assert(!cuda_is_let_in(&pair.one, &pair.other));
-    ck_assert_int_eq(cuda_let_in(&pair.one, &pair.other), GYRE_UNIMPLEMENTED);
+    ck_assert_int_eq(cuda_let_in(&pair.one, &pair.other, UINT64_MAX), GYRE_UNIMPLEMENTED);
 }
 END_TEST
 
