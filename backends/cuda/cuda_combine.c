@@ -25,6 +25,7 @@
 #include "cuda_quiet.h"
 #include "cuda_resident.h"
 #include "cuda_transfer.h"
+#include "gyre/waiting.h"
 
 enum {
     PARTS = GYRE_COMBINE_PARTS_MAX,
@@ -37,6 +38,8 @@ enum {
 /* ---- the kernel for a type and a rule ---- */
 
 enum { COMBINERS_MAX = 128 };
+/* The compiler cannot be interrupted: it is not begun with less time left. */
+#define COMPILE_NS UINT64_C(500000000)
 
 /* What a kernel is compiled for. */
 struct kind {
@@ -100,10 +103,11 @@ static gyre_status find_function(gyre_device *device, struct cuda_combiner *comb
     return status;
 }
 
-static gyre_status load(gyre_device *device, const void *image, struct cuda_combiner *combiner)
+static gyre_status load(gyre_device *device, const void *image, uint64_t deadline_ns,
+                        struct cuda_combiner *combiner)
 {
     CUresult result;
-    gyre_status status = cuda_quiet_begin(device);
+    gyre_status status = cuda_quiet_begin_until(device, deadline_ns);
     if (status != GYRE_OK)
         return status;
     CUDA_PATIENTLY(result, device->driver->cuModuleLoadData(&combiner->module, image))
@@ -117,10 +121,13 @@ static gyre_status load(gyre_device *device, const void *image, struct cuda_comb
     return status == GYRE_OK ? ended : status;
 }
 
-static gyre_status compile(const gyre_device *device, const struct kind *kind, struct cuda_image *out)
+static gyre_status compile(const gyre_device *device, const struct kind *kind, uint64_t deadline_ns,
+                           struct cuda_image *out)
 {
     const struct element *type = &elements[kind->element];
     char options[256];
+    if (deadline_ns < COMPILE_NS || gyre_clock_ns() > deadline_ns - COMPILE_NS)
+        return device->host->error(GYRE_TIMEOUT, "less time is left than a compile may take");
     snprintf(options, sizeof options, "-DNUMBER=%s -DRULE=%d -DPARTS=%u%s",
              kind->rule == GYRE_COMBINE_SUM ? type->sum : type->number, (int)kind->rule, kind->parts,
              type->options);
@@ -128,7 +135,8 @@ static gyre_status compile(const gyre_device *device, const struct kind *kind, s
 }
 
 /* Has the device ready for a kind. `image`: what was compiled for another device of the call; made, if none was. */
-static gyre_status need_combiner(gyre_device *device, const struct kind *kind, struct cuda_image *image)
+static gyre_status need_combiner(gyre_device *device, const struct kind *kind, uint64_t deadline_ns,
+                                 struct cuda_image *image)
 {
     struct cuda_combiner made = {.kind = *kind};
     if (find_combiner(device, kind))
@@ -137,9 +145,9 @@ static gyre_status need_combiner(gyre_device *device, const struct kind *kind, s
         device->combiners = calloc(1, sizeof *device->combiners);
     if (!device->combiners || device->combiners->count == COMBINERS_MAX)
         return device->host->error(GYRE_EXHAUSTED, "no memory for another kernel that combines");
-    gyre_status status = image->bytes ? GYRE_OK : compile(device, kind, image);
+    gyre_status status = image->bytes ? GYRE_OK : compile(device, kind, deadline_ns, image);
     if (status == GYRE_OK)
-        status = load(device, image->bytes, &made);
+        status = load(device, image->bytes, deadline_ns, &made);
     if (status == GYRE_OK)
         device->combiners->all[device->combiners->count++] = made;
     return status;
@@ -186,7 +194,7 @@ static gyre_status need_combiners(const gyre_combine_desc *desc, const struct ki
             image = (struct cuda_image){0};
             architecture = device->architecture;
         }
-        status = need_combiner(device, kind, &image);
+        status = need_combiner(device, kind, desc->deadline_ns, &image);
     }
     free(image.bytes);
     return status;
@@ -204,7 +212,7 @@ gyre_status cuda_combine_prepare(const gyre_combine_desc *desc)
         status = need_combiners(desc, &taking);
     for (uint32_t i = 0; i < desc->part_count; i++)
         for (uint32_t k = 0; status == GYRE_OK && k < desc->part_count; k++)
-            status = cuda_let_in(desc->parts[i].device, desc->parts[k].device);
+            status = cuda_let_in(desc->parts[i].device, desc->parts[k].device, desc->deadline_ns);
     return status;
 }
 
@@ -423,6 +431,22 @@ static void put_back(const struct held *held, const gyre_combine_desc *desc, con
     (void)await_all(held, GYRE_OK);
 }
 
+/* A device that was not made ready has no kernel for this, and must not read what it is not let into. */
+static gyre_status check_ready(const gyre_combine_desc *desc)
+{
+    const struct kind kind = kind_of(desc);
+    for (uint32_t i = 0; i < desc->part_count; i++) {
+        gyre_device *device = desc->parts[i].device;
+        bool ready = find_combiner(device, &kind) && find_combiner(device, &taking);
+        for (uint32_t k = 0; k < desc->part_count; k++)
+            ready = ready && cuda_is_let_in(device, desc->parts[k].device);
+        if (!ready)
+            return device->host->error(GYRE_FAILED, "GPU %d was not made ready to combine these memories",
+                                       device->handle);
+    }
+    return GYRE_OK;
+}
+
 gyre_status cuda_combine(const gyre_combine_desc *desc)
 {
     struct held held = {0};
@@ -430,7 +454,9 @@ gyre_status cuda_combine(const gyre_combine_desc *desc)
     for (uint32_t i = 0; i < desc->part_count; i++)
         add_device(&held, desc->parts[i].device);
     make_plan(desc, &plan);
-    gyre_status status = hold(&held);
+    gyre_status status = check_ready(desc);
+    if (status == GYRE_OK)
+        status = hold(&held);
     if (status != GYRE_OK)
         return status;
     status = compute_all(&held, desc, &plan);

@@ -25,22 +25,41 @@ static gyre_status open_pool(gyre_device *source, gyre_device *target)
     return status;
 }
 
+static uint64_t bit_of(const gyre_device *target)
+{
+    return target->handle < ASKED_MAX ? UINT64_C(1) << target->handle : 0;
+}
+
+bool cuda_can_let_in(const gyre_device *source, const gyre_device *target)
+{
+    return source->driver->cuMemPoolSetAccess && bit_of(target);
+}
+
+bool cuda_is_let_in(const gyre_device *source, const gyre_device *target)
+{
+    return source->handle == target->handle || (source->peers_asked & bit_of(target));
+}
+
 /*
  * Lets `source` write into the memory of `target`, once. It maps memory, for which kernels of both devices make room: whether the
  * driver would wait for them is not documented.
  */
-gyre_status cuda_let_in(gyre_device *source, gyre_device *target)
+gyre_status cuda_let_in(gyre_device *source, gyre_device *target, uint64_t deadline_ns)
 {
-    const uint64_t bit = target->handle < ASKED_MAX ? UINT64_C(1) << target->handle : 0;
     gyre_device *const lower = source->handle < target->handle ? source : target;
     gyre_device *const higher = lower == source ? target : source;
-    if (source->handle == target->handle || !source->driver->cuMemPoolSetAccess || !bit ||
-        (source->peers_asked & bit))
+    if (cuda_is_let_in(source, target))
         return GYRE_OK;
-    gyre_status status = cuda_quiet_begin(lower); /* in one order: other runtimes share the GPUs */
+    if (!cuda_can_let_in(source, target))
+        return source->host->error(GYRE_UNIMPLEMENTED,
+                                   "GPU %d is not let into the memory of GPU %d: the driver lacks "
+                                   "cuMemPoolSetAccess, or the number is not below %d",
+                                   source->handle, target->handle, ASKED_MAX);
+    gyre_status status =
+        cuda_quiet_begin_until(lower, deadline_ns); /* in one order: other runtimes share the GPUs */
     if (status != GYRE_OK)
         return status;
-    status = cuda_quiet_begin(higher);
+    status = cuda_quiet_begin_until(higher, deadline_ns);
     if (status == GYRE_OK) {
         status = cuda_enter(target);
         if (status == GYRE_OK)
@@ -51,6 +70,6 @@ gyre_status cuda_let_in(gyre_device *source, gyre_device *target)
     (void)cuda_enter(lower);
     cuda_quiet_end(lower);
     if (status == GYRE_OK)
-        source->peers_asked |= bit;
+        source->peers_asked |= bit_of(target);
     return status;
 }

@@ -2,7 +2,7 @@
 /*
  * Copies from one GPU to another by the copy engine, over NVLink or PCIe. Buffers are memory of stream-ordered pools, which
  * another GPU reaches only once the pool lets it in (cuMemPoolSetAccess; cuCtxEnablePeerAccess does not count for pools). Where
- * that fails, the driver itself takes the way through the host.
+ * there is no such call, the driver itself takes the way through the host. Where the call fails, so does the copy.
  *
  * Takes no lock: the core makes one call at a time with either device.
  */
@@ -46,7 +46,7 @@ static gyre_status cuda_peer_copy(gyre_device *source, gyre_device *target, cons
 {
     const struct cuda_driver *driver = source->driver;
     bool quiet = false;
-    gyre_status status = cuda_let_in(source, target);
+    gyre_status status = cuda_can_let_in(source, target) ? cuda_let_in(source, target, UINT64_MAX) : GYRE_OK;
     if (status == GYRE_OK)
         status = cuda_copy_begin(source, &quiet);
     if (status != GYRE_OK)

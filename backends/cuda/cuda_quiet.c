@@ -59,7 +59,7 @@ gyre_status cuda_resident_return(gyre_resident *resident)
     return cuda_resident_come_back(resident);
 }
 
-gyre_status cuda_quiet_begin(gyre_device *device)
+gyre_status cuda_quiet_begin_until(gyre_device *device, uint64_t deadline_ns)
 {
     gyre_status status = cuda_enter(device);
     if (status != GYRE_OK)
@@ -69,17 +69,22 @@ gyre_status cuda_quiet_begin(gyre_device *device)
     for (gyre_resident *resident = device->residents->first; resident; resident = resident->next)
         if (resident->on_device)
             cuda_resident_order(resident, true);
-    uint64_t deadline_ns = gyre_clock_ns() + LEAVE_LIMIT_NS;
+    const uint64_t limit_ns = gyre_clock_ns() + LEAVE_LIMIT_NS;
     for (gyre_resident *resident = device->residents->first; resident && status == GYRE_OK;
          resident = resident->next)
         if (resident->leaving)
-            status = cuda_resident_await(resident, deadline_ns);
+            status = cuda_resident_await(resident, deadline_ns < limit_ns ? deadline_ns : limit_ns);
     if (status != GYRE_OK) {
         bring_back(device);
         pthread_mutex_unlock(&device->residents->lock);
         cuda_range_end();
     }
     return status;
+}
+
+gyre_status cuda_quiet_begin(gyre_device *device)
+{
+    return cuda_quiet_begin_until(device, UINT64_MAX);
 }
 
 gyre_status cuda_quiet_end(gyre_device *device)

@@ -12,6 +12,8 @@
  * `begin` fails, `end` must not be called.
  */
 gyre_status cuda_quiet_begin(gyre_device *device);
+/** The same, and fails when a handler keeps its kernel on the device until `deadline_ns`. */
+gyre_status cuda_quiet_begin_until(gyre_device *device, uint64_t deadline_ns);
 gyre_status cuda_quiet_end(gyre_device *device);
 
 /**

@@ -133,7 +133,7 @@ static gyre_status work(struct gyre_collecting *all)
     gyre_status status = gyre_collect_find(all);
     if (status == GYRE_OK)
         status = check_items(all); /* a change may have made the buffers longer */
-    if (status == GYRE_OK && gyre_collect_by_devices(all))
+    if (status == GYRE_OK && gyre_collect_by_devices(all) && gyre_collect_devices_room(all))
         return work_by_devices(all);
     if (status == GYRE_OK)
         status = make_room(all);

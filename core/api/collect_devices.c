@@ -41,19 +41,26 @@ static gyre_combine_desc describe(const struct gyre_collecting *all)
                                .byte_count = all->bytes};
 }
 
+/* Half of the time that is left: in the other half the bytes go through the host. */
+static uint64_t prepare_until(uint64_t deadline_ns)
+{
+    const uint64_t now = gyre_clock_ns();
+    return deadline_ns > now ? now + (deadline_ns - now) / 2 : now;
+}
+
 void gyre_collect_devices_prepare(struct gyre_collecting *all)
 {
-    struct gyre_dispatch *devices[GYRE_COLLECT_PARTS_MAX];
     gyre_combine_part parts[GYRE_COLLECT_PARTS_MAX] = {0};
     all->devices_ready = false;
     if (all->kind == GYRE_COLLECTING_FETCH || all->bytes < GYRE_COLLECT_DEVICES_FROM)
         return;
     for (uint32_t i = 0; i < all->count; i++)
-        devices[i] = gyre_standing_device(&all->parts[i].standing);
-    if (!reach_each_other(all, devices))
+        all->devices[i] = gyre_standing_device(&all->parts[i].standing);
+    if (!reach_each_other(all, all->devices))
         return;
     gyre_combine_desc desc = describe(all);
-    all->devices_ready = gyre_dispatch_combine(devices, &desc, parts, true) == GYRE_OK;
+    desc.deadline_ns = prepare_until(all->deadline_ns);
+    all->devices_ready = gyre_dispatch_combine(all->devices, &desc, parts, true) == GYRE_OK;
     if (!all->devices_ready)
         gyre_runtime_log(
             runtime_of(all), GYRE_LOG_DEBUG,
@@ -62,29 +69,33 @@ void gyre_collect_devices_prepare(struct gyre_collecting *all)
     gyre_error_clear();
 }
 
-/* A move that came in between may have taken a part elsewhere. */
+/* A move that came in between may have taken a part to a device that is not ready. */
 bool gyre_collect_by_devices(const struct gyre_collecting *all)
 {
     if (!all->devices_ready || all->bytes < GYRE_COLLECT_DEVICES_FROM)
         return false;
     for (uint32_t i = 0; i < all->count; i++)
-        if (all->parts[i].place ||
-            all->parts[i].named.buffer->dispatch != gyre_standing_device(&all->parts[i].standing))
+        if (all->parts[i].place || all->parts[i].named.buffer->dispatch != all->devices[i])
             return false;
     return true;
 }
 
-/* Room on the devices for what was before. */
-static gyre_status make_room(struct gyre_collecting *all)
+bool gyre_collect_devices_room(struct gyre_collecting *all)
 {
     gyre_status status = GYRE_OK;
     for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
         if (all->parts[i].gets)
             status = gyre_collect_aside_take(runtime_of(all), all->parts[i].named.buffer->dispatch,
                                              all->bytes + GYRE_COMBINE_SKEW, &all->parts[i].aside);
-    return status == GYRE_OK
-               ? GYRE_OK
-               : gyre_error_add(status, "%s: room on the devices for what the buffers held", all->call);
+    if (status == GYRE_OK)
+        return true;
+    gyre_runtime_log(
+        runtime_of(all), GYRE_LOG_DEBUG,
+        "%s: the devices lack room for what the buffers hold, and the bytes go through the host: %s",
+        all->call, gyre_error_text());
+    gyre_error_clear();
+    gyre_collect_devices_end(all);
+    return false;
 }
 
 gyre_status gyre_collect_devices_write(struct gyre_collecting *all)
@@ -92,9 +103,6 @@ gyre_status gyre_collect_devices_write(struct gyre_collecting *all)
     struct gyre_dispatch *devices[GYRE_COLLECT_PARTS_MAX];
     gyre_combine_part parts[GYRE_COLLECT_PARTS_MAX] = {0};
     gyre_combine_desc desc = describe(all);
-    gyre_status status = make_room(all);
-    if (status != GYRE_OK)
-        return status;
     if (gyre_clock_ns() >= all->deadline_ns)
         return gyre_error_set(GYRE_TIMEOUT, "%s: the time was up before the buffers were combined",
                               all->call);
@@ -105,7 +113,7 @@ gyre_status gyre_collect_devices_write(struct gyre_collecting *all)
                                        .before = part->gets ? gyre_collect_aside_memory(part->aside) : NULL,
                                        .gets = part->gets};
     }
-    status = gyre_dispatch_combine(devices, &desc, parts, false);
+    const gyre_status status = gyre_dispatch_combine(devices, &desc, parts, false);
     for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
         all->parts[i].written = all->parts[i].gets;
     return status == GYRE_OK

@@ -13,8 +13,13 @@ void gyre_collect_devices_prepare(struct gyre_collecting *all);
 /** Whether the devices make this collective. Behind gyre_collect_find. */
 bool gyre_collect_by_devices(const struct gyre_collecting *all);
 /**
- * Writes the result into all buffers that get it, with what was before aside on their devices. Fails with all buffers as they were:
- * TIMEOUT, EXHAUSTED, else as the backend says.
+ * Makes room on the devices for what was before, until gyre_collect_devices_end. False, and nothing is taken: a device has none, and the
+ * bytes go through this program. Nothing is written yet.
+ */
+bool gyre_collect_devices_room(struct gyre_collecting *all);
+/**
+ * Behind gyre_collect_devices_room: writes the result into all buffers that get it, with what was before aside on their devices. Fails with
+ * all buffers as they were: TIMEOUT, else as the backend says.
  */
 gyre_status gyre_collect_devices_write(struct gyre_collecting *all);
 /** Puts back what was before, behind a gyre_collect_devices_write that succeeded. The calling thread's error stays. */

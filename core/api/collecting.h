@@ -50,7 +50,8 @@ struct gyre_collecting {
     gyre_scalar scalar;
     unsigned char *result; /* whole; of a chunk when all parts have their place in this process */
     bool in_place;         /* all have */
-    bool devices_ready;    /* the kernels' devices can combine by themselves (collect_devices.c) */
+    bool devices_ready;    /* `devices` can combine by themselves (collect_devices.c) */
+    struct gyre_dispatch *devices[GYRE_COLLECT_PARTS_MAX]; /* where the kernels were when these were asked */
 
     struct gyre_collect_room *room; /* of the result, and of what was before */
 };

@@ -47,7 +47,7 @@ static struct pair first_pair(const struct gyre_kernel_change *change)
 bool gyre_carried_over_can(const struct gyre_kernel_change *change)
 {
     const struct pair pair = first_pair(change);
-    if (!change->moves || gyre_dispatch_isolated(old_device(change)) ||
+    if (!change->moves || change->through_host || gyre_dispatch_isolated(old_device(change)) ||
         gyre_dispatch_isolated(change->other.dispatch) || !pair.size)
         return false;
     return reaches(change) || gyre_dispatch_memory_place(old_device(change), pair.from) ||
@@ -97,14 +97,18 @@ static gyre_status copy_all(const struct pair *pair, bool by_peers)
     return status;
 }
 
-void gyre_carried_over_prepare(const struct gyre_kernel_change *change)
+void gyre_carried_over_prepare(struct gyre_kernel_change *change)
 {
     const struct pair pair = first_pair(change);
     if (!gyre_carried_over_can(change) || !reaches(change))
         return;
-    gyre_error_hold();
-    (void)copy_some(&pair, true, 0, pair.size < FIRST ? pair.size : FIRST);
-    gyre_error_let_go();
+    if (copy_some(&pair, true, 0, pair.size < FIRST ? pair.size : FIRST) == GYRE_OK)
+        return;
+    change->through_host = true;
+    gyre_runtime_log(change->kernel->runtime, GYRE_LOG_INFO,
+                     "kernel '%s' moves through the host, because no copy from device to device succeeds: %s",
+                     change->kernel->name, gyre_error_text());
+    gyre_error_clear();
 }
 
 gyre_status gyre_carried_over(const struct gyre_kernel_change *change)

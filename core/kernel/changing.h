@@ -30,6 +30,7 @@ struct gyre_kernel_change {
     } * buffers;
     uint32_t buffer_count;
     struct gyre_dispatch *buffer_device; /* the device of `memory` */
+    bool through_host;                   /* the device could not copy straight: the bytes are `carried` */
     bool stands;                         /* one of the bodies was launched, and stands */
     uint64_t stood_ns;                   /* when the kernel began to stand */
 };

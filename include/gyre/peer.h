@@ -66,6 +66,7 @@ typedef struct gyre_combine_desc {
     uint32_t root;   /* of TAKE; this part gets nothing */
     uint64_t offset; /* of the elements in each memory; a multiple of the element's size */
     uint64_t byte_count;
+    uint64_t deadline_ns; /* of combine_prepare: it fails rather than wait longer for kernels or a compiler */
 } gyre_combine_desc;
 
 typedef struct gyre_peer_ops {

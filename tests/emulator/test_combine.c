@@ -167,6 +167,34 @@ START_TEST(a_move_that_fails_is_none)
 }
 END_TEST
 
+/* The devices have memory for the kernels, and no more of it. */
+START_TEST(without_room_on_the_devices_the_host_sums)
+{
+    begin("cuMemAllocAsync:7:2:0", "peers=true"); /* 2: out of memory */
+    MUST(sum_all());
+    check_cells(true);
+    ck_assert_uint_eq(count_told("combines"), 0);
+    end();
+}
+END_TEST
+
+/* 801: not supported. */
+START_TEST(gpus_that_do_not_let_each_other_in_go_through_the_host)
+{
+    begin("cuMemPoolSetAccess:1:801:0", "peers=true");
+    MUST(sum_all());
+    check_cells(true);
+    ck_assert_uint_eq(count_told("combines"), 0);
+    fill(0);
+    MUST(gyre_kernel_move(kernels[0], "cuda", 1, gyre_in_ms(60000)));
+    ck_assert_uint_eq(count_told("straight"), 0);
+    fill(1);
+    check_cells(false);
+    ck_assert_uint_eq(call(5), content(0, 0));
+    end();
+}
+END_TEST
+
 static void open_on_cpu(const char *bells)
 {
     const char *const settings[] = {bells, NULL};
@@ -201,7 +229,9 @@ int main(void)
     tcase_set_timeout(moves, 60);
     tcase_add_test(sums, devices_sum_by_themselves);
     tcase_add_test(sums, without_peers_the_host_sums);
+    tcase_add_test(sums, without_room_on_the_devices_the_host_sums);
     tcase_add_loop_test(sums, a_step_that_fails_changes_nothing, 0, 2);
+    tcase_add_test(moves, gpus_that_do_not_let_each_other_in_go_through_the_host);
     tcase_add_test(moves, a_move_that_fails_is_none);
     tcase_add_test(moves, a_kernel_without_bells_goes_to_a_gpu_and_back);
     suite_add_tcase(suite, sums);

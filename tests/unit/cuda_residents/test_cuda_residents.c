@@ -360,5 +360,6 @@ int main(void)
     tcase_add_test(cases, kernels_share_the_multiprocessors_that_gyre_may_use);
     suite_add_tcase(suite, cases);
     suite_add_tcase(suite, failure_cases());
+    suite_add_tcase(suite, peer_cases());
     return unit_run(suite);
 }

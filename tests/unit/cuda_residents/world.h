@@ -35,5 +35,6 @@ void start(struct world *world, int i);
 uint64_t in_ms(const struct world *world, uint64_t ms);
 
 TCase *failure_cases(void);
+TCase *peer_cases(void);
 
 #endif

@@ -142,8 +142,7 @@ static void a_flow_that_kills_every_worker_names_its_stage(void)
 static void kills_from_outside_lose_and_double_nothing(void)
 {
     gyre_runtime *runtime = open_isolated((const char *const[]){
-        "backend.cpu.restart_limit=1000", "kernel.default.poison_limit=1000", "log_level=warning",
-        getenv("INPROC") ? "backend.cpu.isolation=none" : NULL, NULL});
+        "backend.cpu.restart_limit=1000", "kernel.default.poison_limit=1000", "log_level=warning", NULL});
     gyre_pipeline *pipeline = open_joining(runtime);
     gyre_queue *queues[2] = {gyre_pipeline_queue(pipeline), NULL};
     uint64_t random = random_begin(gyre_now_ns()), sent[2] = {0, 0}, received[2] = {0, 0}, kills = 0;
