@@ -181,15 +181,12 @@ static gyre_status begin_anew(struct gyre_shard *shard)
     return launch(shard);
 }
 
-/*
- * Awaiting: handles what the owner says that it has handled, so that few requests are left when the shard comes. False: it cannot go on so, and
- * has to begin anew.
- */
-static bool follow(struct gyre_shard *shard, uint64_t handled)
+/* Awaiting: handles what the owner says that it has handled, so that few requests are left when the shard comes. */
+static gyre_status follow(struct gyre_shard *shard, uint64_t handled)
 {
     const struct gyre_kept *kept = &shard->kept;
     if (!handled || !shard->loaded || shard->loaded != kept->checkpoint)
-        return true;
+        return GYRE_OK;
     gyre_status status = shard->follows ? GYRE_OK : activate(shard);
     if (status == GYRE_OK && !shard->follows) {
         shard->follows = true;
@@ -198,7 +195,11 @@ static bool follow(struct gyre_shard *shard, uint64_t handled)
     }
     if (status == GYRE_OK)
         status = gyre_shard_follow(shard, handled);
-    return status == GYRE_OK;
+    if (status == GYRE_OK)
+        return status;
+    if (gyre_shard_is_stopping(shard) || !gyre_shard_has_lease(shard))
+        return GYRE_OK; /* it awaits no more */
+    return gyre_error_add(status == GYRE_LOST ? GYRE_UNAVAILABLE : status, "following its owner");
 }
 
 /* With a first checkpoint of a new table every owner has its secret, and so does the same with the same requests. */
@@ -336,13 +337,14 @@ static bool has_news(const struct gyre_shard *shard)
     return shard->told != shard->loaded || (came_so_far && shard->told_position != shard->position);
 }
 
-/* Waits until the owner gives the shard back, with a kernel that is launched. False: it did not do so in time, or in order. */
-static bool await_place(struct gyre_shard *shard)
+/* Waits until the owner gives the shard back, with a kernel that is launched. Not *was_given_back: it did not do so in time, or in order. */
+static gyre_status await_place(struct gyre_shard *shard, bool *was_given_back)
 {
     const uint64_t until = gyre_clock_ns() + AWAIT_LEASES * shard->site->lease_ns;
     bool given = false, is_over = false;
-    for (unsigned look = 1; !given && !is_over && gyre_clock_ns() < until && gyre_shard_has_lease(shard) &&
-                            !gyre_shard_is_stopping(shard);
+    gyre_status status = GYRE_OK;
+    for (unsigned look = 1; status == GYRE_OK && !given && !is_over && gyre_clock_ns() < until &&
+                            gyre_shard_has_lease(shard) && !gyre_shard_is_stopping(shard);
          look++) {
         struct gyre_shard_place now;
         if (look % LOOKS_AHEAD == 0 && !shard->follows)
@@ -352,21 +354,24 @@ static bool await_place(struct gyre_shard *shard)
         const uint64_t look_ns = gyre_clock_ns();
         if (gyre_place_read(shard->site->transport, shard->number, &now) == GYRE_OK) {
             given = was_given(&shard->place, &now, &is_over);
-            is_over = is_over || (!given && !follow(shard, now.handled));
+            status = given || is_over ? GYRE_OK : follow(shard, now.handled);
             shard->place = given ? now : shard->place;
             shard->owned_ns = given ? shard->owned_ns : look_ns;
         }
-        if (!given && !is_behind(shard))
+        if (status == GYRE_OK && !given && !is_behind(shard))
             nanosleep(&(struct timespec){.tv_nsec = AWAIT_NAP_NS}, NULL);
     }
-    gyre_error_clear();
-    return given;
+    *was_given_back = given;
+    if (status == GYRE_OK)
+        gyre_error_clear();
+    return status;
 }
 
 /* OK, and nothing taken, when it awaited in vain. */
 static gyre_status take_in_order(struct gyre_shard *shard)
 {
     gyre_status status = GYRE_OK;
+    bool is_given = false;
     if (shard->awaits) {
         shard->owned_ns = gyre_clock_ns();
         status = prepare(shard);
@@ -374,7 +379,10 @@ static gyre_status take_in_order(struct gyre_shard *shard)
             return status;
         read_ahead(shard);
         offer(shard, GYRE_OFFER_READY);
-        if (!await_place(shard)) {
+        status = await_place(shard, &is_given);
+        if (status != GYRE_OK)
+            return status;
+        if (!is_given) {
             offer(shard, GYRE_OFFER_WITHDRAWN);
             return status;
         }
