@@ -145,32 +145,6 @@ static gyre_status make_kept(struct gyre_shard *shard)
     return status;
 }
 
-/*
- * Awaiting: reads what the owner keeps, so that little is left to do when the shard comes. A failure says nothing yet: the shard is read as a
- * whole once it is this member's.
- */
-static void read_ahead(struct gyre_shard *shard)
-{
-    struct gyre_kept *kept = &shard->kept;
-    gyre_error_hold();
-    gyre_status status = kept->table ? GYRE_OK : make_kept(shard);
-    if (status == GYRE_OK)
-        status = gyre_kept_read_ahead(kept);
-    if (status == GYRE_OK && kept->checkpoint)
-        status = load_table(shard);
-    if (status != GYRE_OK) {
-        gyre_kept_drop(kept);
-        gyre_kept_finish(kept);
-        shard->loaded = 0;
-    }
-    gyre_error_let_go();
-}
-
-static gyre_status activate(struct gyre_shard *shard)
-{
-    return gyre_kernel_activate(shard->kernel, gyre_clock_ns() + shard->site->reach_ns);
-}
-
 /* The owner kept a checkpoint after the one from which this member followed it: that one counts, and the kernel begins with it. */
 static gyre_status begin_anew(struct gyre_shard *shard)
 {
@@ -179,6 +153,45 @@ static gyre_status begin_anew(struct gyre_shard *shard)
     shard->follows = false;
     shard->loaded = 0;
     return launch(shard);
+}
+
+/*
+ * Awaiting: reads what the owner keeps, so that little is left to do when the shard comes. A failure says nothing yet: the shard is read as a
+ * whole once it is this member's.
+ */
+static void load_ahead(struct gyre_shard *shard)
+{
+    struct gyre_kept *kept = &shard->kept;
+    gyre_error_hold();
+    gyre_status status = kept->table ? GYRE_OK : make_kept(shard);
+    if (status == GYRE_OK)
+        status = gyre_kept_read_ahead(kept);
+    if (status == GYRE_OK && kept->checkpoint && !shard->follows)
+        status = load_table(shard);
+    if (status != GYRE_OK && !shard->follows) {
+        gyre_kept_drop(kept);
+        gyre_kept_finish(kept);
+        shard->loaded = 0;
+    }
+    gyre_error_let_go();
+}
+
+/* Who follows has to begin anew where the owner kept another checkpoint after all, as when it did not hand the shard over for a moment. */
+static gyre_status read_ahead(struct gyre_shard *shard)
+{
+    const struct gyre_kept *kept = &shard->kept;
+    load_ahead(shard);
+    if (!shard->follows || (kept->applied == shard->followed_from && kept->checkpoint == shard->loaded))
+        return GYRE_OK;
+    const gyre_status status = begin_anew(shard);
+    if (status == GYRE_OK)
+        load_ahead(shard);
+    return status;
+}
+
+static gyre_status activate(struct gyre_shard *shard)
+{
+    return gyre_kernel_activate(shard->kernel, gyre_clock_ns() + shard->site->reach_ns);
 }
 
 /* Awaiting: handles what the owner says that it has handled, so that few requests are left when the shard comes. */
@@ -347,12 +360,12 @@ static gyre_status await_place(struct gyre_shard *shard, bool *was_given_back)
                             gyre_shard_has_lease(shard) && !gyre_shard_is_stopping(shard);
          look++) {
         struct gyre_shard_place now;
-        if (look % LOOKS_AHEAD == 0 && !shard->follows)
-            read_ahead(shard);
-        if (has_news(shard))
+        if (look % LOOKS_AHEAD == 0)
+            status = read_ahead(shard);
+        if (status == GYRE_OK && has_news(shard))
             offer(shard, GYRE_OFFER_READY);
         const uint64_t look_ns = gyre_clock_ns();
-        if (gyre_place_read(shard->site->transport, shard->number, &now) == GYRE_OK) {
+        if (status == GYRE_OK && gyre_place_read(shard->site->transport, shard->number, &now) == GYRE_OK) {
             given = was_given(&shard->place, &now, &is_over);
             status = given || is_over ? GYRE_OK : follow(shard, now.handled);
             shard->place = given ? now : shard->place;
@@ -377,7 +390,7 @@ static gyre_status take_in_order(struct gyre_shard *shard)
         status = prepare(shard);
         if (status != GYRE_OK)
             return status;
-        read_ahead(shard);
+        load_ahead(shard);
         offer(shard, GYRE_OFFER_READY);
         status = await_place(shard, &is_given);
         if (status != GYRE_OK)
