@@ -194,8 +194,9 @@ static void plan_story(void)
 
 static void plan(uint64_t seed)
 {
-    sim.story =
-        seed % STORY_EVERY == STORY_EVERY - 1 ? STORY_DIES + (enum story)(seed / STORY_EVERY % 4) : NO_STORY;
+    sim.story = seed % STORY_EVERY == STORY_EVERY - 1
+                    ? STORY_DIES + (enum story)(seed / STORY_EVERY % STORIES)
+                    : NO_STORY;
     sim.begin_ns = fibers_now_ns();
     sim.members = 2 + (uint32_t)fibers_draw(MEMBERS_MAX - 1);
     sim.shards = 1 + (uint32_t)fibers_draw(3);

@@ -101,6 +101,22 @@ static void let_take_at_once(const struct stage *stage)
         violation("offer", "a shard that had no requests is given late");
 }
 
+/* The owner does not hand it over for a moment, in which it keeps a checkpoint: the other one loads that, and follows from there. */
+static void let_interrupt(const struct stage *stage)
+{
+    const uint64_t until_ns = leases(stage, PATIENCE_LEASES);
+    struct gyre_member *const *its = &stage->other->its;
+    while (!*its || !(*its)->shards[0] || !(*its)->shards[0]->follows) {
+        if (fibers_now_ns() > until_ns)
+            violation("progress", "a member does not follow");
+        rest(stage, FIBERS_MS / 10);
+    }
+    stage->owner->its->site.checkpoint_ns = 1;
+    gyre_shard_set_hands_over(stage->owner->its->shards[0], false);
+    if (!await_owner(stage, stage->other, leases(stage, 1)))
+        violation("offer", "a shard whose hand-over was interrupted is given late");
+}
+
 void story_tell(const struct stage *stage)
 {
     struct member *other = stage->other;
@@ -116,6 +132,8 @@ void story_tell(const struct stage *stage)
         let_die(stage);
     else if (stage->story == STORY_NOTHING_WAS_SENT)
         let_take_at_once(stage);
+    else if (stage->story == STORY_IS_INTERRUPTED)
+        let_interrupt(stage);
     else
         let_fail(stage);
 }

@@ -25,7 +25,15 @@ struct member {
 };
 
 /** What is with the member that comes, or with the shard. */
-enum story { NO_STORY, STORY_DIES, STORY_CANNOT_ACTIVATE, STORY_CANNOT_SEND, STORY_NOTHING_WAS_SENT };
+enum story {
+    NO_STORY,
+    STORY_DIES,
+    STORY_CANNOT_ACTIVATE,
+    STORY_CANNOT_SEND,
+    STORY_NOTHING_WAS_SENT,
+    STORY_IS_INTERRUPTED,
+    STORIES = STORY_IS_INTERRUPTED
+};
 
 struct stage {
     enum story story;
