@@ -246,7 +246,7 @@ static gyre_status read_states(struct gyre_kept *kept, uint64_t deadline_ns)
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK && kept->at < kept->last) {
         size_t size;
-        uint64_t number;
+        uint64_t number = kept->at;
         status = gyre_transport_read(kept->transport, kept->log, kept->at, kept->block,
                                      GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
         if (status == GYRE_AGAIN) {
@@ -271,7 +271,7 @@ static gyre_status read_present(struct gyre_kept *kept, uint64_t last)
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK && kept->at < last) {
         size_t size;
-        uint64_t number;
+        uint64_t number = kept->at;
         status = gyre_transport_read(kept->transport, kept->log, kept->at, kept->block,
                                      GYRE_TRANSPORT_BLOCK_MAX, &size, &number);
         if (status == GYRE_AGAIN) /* servers may show a block late */

@@ -327,7 +327,7 @@ static void place_shard(struct look *look, uint32_t number)
         member->second_ns[number] = look->now_ns + member->site.lease_ns;
         start_shard(look, number, true);
     }
-    if (shard && wanted)
+    if (shard && (wanted || !first)) /* also when the one that awaited it is gone, and nobody else is there */
         gyre_shard_set_hands_over(shard, false);
     if (shard && !wanted && first) /* without another member it stays */
         give_shard(look, shard, first, by_order);

@@ -145,32 +145,6 @@ static gyre_status make_kept(struct gyre_shard *shard)
     return status;
 }
 
-/*
- * Awaiting: reads what the owner keeps, so that little is left to do when the shard comes. A failure says nothing yet: the shard is read as a
- * whole once it is this member's.
- */
-static void read_ahead(struct gyre_shard *shard)
-{
-    struct gyre_kept *kept = &shard->kept;
-    gyre_error_hold();
-    gyre_status status = kept->table ? GYRE_OK : make_kept(shard);
-    if (status == GYRE_OK)
-        status = gyre_kept_read_ahead(kept);
-    if (status == GYRE_OK && kept->checkpoint)
-        status = load_table(shard);
-    if (status != GYRE_OK) {
-        gyre_kept_drop(kept);
-        gyre_kept_finish(kept);
-        shard->loaded = 0;
-    }
-    gyre_error_let_go();
-}
-
-static gyre_status activate(struct gyre_shard *shard)
-{
-    return gyre_kernel_activate(shard->kernel, gyre_clock_ns() + shard->site->reach_ns);
-}
-
 /* The owner kept a checkpoint after the one from which this member followed it: that one counts, and the kernel begins with it. */
 static gyre_status begin_anew(struct gyre_shard *shard)
 {
@@ -182,14 +156,50 @@ static gyre_status begin_anew(struct gyre_shard *shard)
 }
 
 /*
- * Awaiting: handles what the owner says that it has handled, so that few requests are left when the shard comes. False: it cannot go on so, and
- * has to begin anew.
+ * Awaiting: reads what the owner keeps, so that little is left to do when the shard comes. A failure says nothing yet: the shard is read as a
+ * whole once it is this member's.
  */
-static bool follow(struct gyre_shard *shard, uint64_t handled)
+static void load_ahead(struct gyre_shard *shard)
+{
+    struct gyre_kept *kept = &shard->kept;
+    gyre_error_hold();
+    gyre_status status = kept->table ? GYRE_OK : make_kept(shard);
+    if (status == GYRE_OK)
+        status = gyre_kept_read_ahead(kept);
+    if (status == GYRE_OK && kept->checkpoint && !shard->follows)
+        status = load_table(shard);
+    if (status != GYRE_OK && !shard->follows) {
+        gyre_kept_drop(kept);
+        gyre_kept_finish(kept);
+        shard->loaded = 0;
+    }
+    gyre_error_let_go();
+}
+
+/* Who follows has to begin anew where the owner kept another checkpoint after all, as when it did not hand the shard over for a moment. */
+static gyre_status read_ahead(struct gyre_shard *shard)
+{
+    const struct gyre_kept *kept = &shard->kept;
+    load_ahead(shard);
+    if (!shard->follows || (kept->applied == shard->followed_from && kept->checkpoint == shard->loaded))
+        return GYRE_OK;
+    const gyre_status status = begin_anew(shard);
+    if (status == GYRE_OK)
+        load_ahead(shard);
+    return status;
+}
+
+static gyre_status activate(struct gyre_shard *shard)
+{
+    return gyre_kernel_activate(shard->kernel, gyre_clock_ns() + shard->site->reach_ns);
+}
+
+/* Awaiting: handles what the owner says that it has handled, so that few requests are left when the shard comes. */
+static gyre_status follow(struct gyre_shard *shard, uint64_t handled)
 {
     const struct gyre_kept *kept = &shard->kept;
     if (!handled || !shard->loaded || shard->loaded != kept->checkpoint)
-        return true;
+        return GYRE_OK;
     gyre_status status = shard->follows ? GYRE_OK : activate(shard);
     if (status == GYRE_OK && !shard->follows) {
         shard->follows = true;
@@ -198,7 +208,11 @@ static bool follow(struct gyre_shard *shard, uint64_t handled)
     }
     if (status == GYRE_OK)
         status = gyre_shard_follow(shard, handled);
-    return status == GYRE_OK;
+    if (status == GYRE_OK)
+        return status;
+    if (gyre_shard_is_stopping(shard) || !gyre_shard_has_lease(shard))
+        return GYRE_OK; /* it awaits no more */
+    return gyre_error_add(status == GYRE_LOST ? GYRE_UNAVAILABLE : status, "following its owner");
 }
 
 /* With a first checkpoint of a new table every owner has its secret, and so does the same with the same requests. */
@@ -336,45 +350,52 @@ static bool has_news(const struct gyre_shard *shard)
     return shard->told != shard->loaded || (came_so_far && shard->told_position != shard->position);
 }
 
-/* Waits until the owner gives the shard back, with a kernel that is launched. False: it did not do so in time, or in order. */
-static bool await_place(struct gyre_shard *shard)
+/* Waits until the owner gives the shard back, with a kernel that is launched. Not *was_given_back: it did not do so in time, or in order. */
+static gyre_status await_place(struct gyre_shard *shard, bool *was_given_back)
 {
     const uint64_t until = gyre_clock_ns() + AWAIT_LEASES * shard->site->lease_ns;
     bool given = false, is_over = false;
-    for (unsigned look = 1; !given && !is_over && gyre_clock_ns() < until && gyre_shard_has_lease(shard) &&
-                            !gyre_shard_is_stopping(shard);
+    gyre_status status = GYRE_OK;
+    for (unsigned look = 1; status == GYRE_OK && !given && !is_over && gyre_clock_ns() < until &&
+                            gyre_shard_has_lease(shard) && !gyre_shard_is_stopping(shard);
          look++) {
         struct gyre_shard_place now;
-        if (look % LOOKS_AHEAD == 0 && !shard->follows)
-            read_ahead(shard);
-        if (has_news(shard))
+        if (look % LOOKS_AHEAD == 0)
+            status = read_ahead(shard);
+        if (status == GYRE_OK && has_news(shard))
             offer(shard, GYRE_OFFER_READY);
         const uint64_t look_ns = gyre_clock_ns();
-        if (gyre_place_read(shard->site->transport, shard->number, &now) == GYRE_OK) {
+        if (status == GYRE_OK && gyre_place_read(shard->site->transport, shard->number, &now) == GYRE_OK) {
             given = was_given(&shard->place, &now, &is_over);
-            is_over = is_over || (!given && !follow(shard, now.handled));
+            status = given || is_over ? GYRE_OK : follow(shard, now.handled);
             shard->place = given ? now : shard->place;
             shard->owned_ns = given ? shard->owned_ns : look_ns;
         }
-        if (!given && !is_behind(shard))
+        if (status == GYRE_OK && !given && !is_behind(shard))
             nanosleep(&(struct timespec){.tv_nsec = AWAIT_NAP_NS}, NULL);
     }
-    gyre_error_clear();
-    return given;
+    *was_given_back = given;
+    if (status == GYRE_OK)
+        gyre_error_clear();
+    return status;
 }
 
 /* OK, and nothing taken, when it awaited in vain. */
 static gyre_status take_in_order(struct gyre_shard *shard)
 {
     gyre_status status = GYRE_OK;
+    bool is_given = false;
     if (shard->awaits) {
         shard->owned_ns = gyre_clock_ns();
         status = prepare(shard);
         if (status != GYRE_OK)
             return status;
-        read_ahead(shard);
+        load_ahead(shard);
         offer(shard, GYRE_OFFER_READY);
-        if (!await_place(shard)) {
+        status = await_place(shard, &is_given);
+        if (status != GYRE_OK)
+            return status;
+        if (!is_given) {
             offer(shard, GYRE_OFFER_WITHDRAWN);
             return status;
         }

@@ -64,7 +64,7 @@ static gyre_status let_follow(struct gyre_shard *shard, const struct gyre_cluste
     struct gyre_handover *handover = &shard->handover;
     if (!may_be_followed(shard))
         return give(shard);
-    if (!handover->told)
+    if (!handover->rounds)
         return tell_handled(shard);
     if (offer->followed < handover->told)
         return GYRE_OK;

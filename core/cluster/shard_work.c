@@ -362,8 +362,9 @@ gyre_status gyre_shard_follow(struct gyre_shard *shard, uint64_t handled)
         if (status == GYRE_OK && number > handled)
             return gyre_error_set(GYRE_INCOMPATIBLE, "shard %u: a block that its owner handled is not there",
                                   shard->number);
-        if (status == GYRE_OK)
-            status = handle_block(shard, size, number);
+        const gyre_status handling = status == GYRE_OK ? handle_block(shard, size, number) : GYRE_OK;
+        if (handling != GYRE_OK) /* a block that was handled in part is not handled again */
+            return handling;
     }
     if (status != GYRE_OK && !may_pass(status))
         return status;

@@ -157,12 +157,14 @@ static gyre_status note_was_kept(struct verifying *verifying)
 /*
  * Reads the log of states as an owner would, until it neither went on nor was purged meanwhile, in so far as that matters: a block whose
  * predecessors were purged under the reader does not agree with what was read before it, and the whole checkpoint behind it may not be read yet.
+ * What does not agree at the same block twice, while nothing is purged, is damage, however much its owner writes behind it.
  */
 static gyre_status read_settled_states(struct verifying *verifying)
 {
     const struct gyre_verified *out = verifying->out;
     struct gyre_kept *kept = &verifying->kept;
     const uint64_t until_ns = gyre_clock_ns() + SETTLE_NS;
+    uint64_t failed_at = 0, failed_first = 0;
     for (;;) {
         gyre_kept_finish(kept);
         gyre_status status =
@@ -178,8 +180,11 @@ static gyre_status read_settled_states(struct verifying *verifying)
         const bool went_on = status != GYRE_OK &&
                              gyre_transport_last(verifying->transport, kept->log, &last) == GYRE_OK &&
                              last != kept->last;
-        if (!was_purged && !went_on)
+        const bool is_again = status != GYRE_OK && kept->at == failed_at && first == failed_first;
+        if (!was_purged && (!went_on || is_again))
             return status;
+        failed_at = status != GYRE_OK && !was_purged ? kept->at : 0;
+        failed_first = first;
         if (gyre_clock_ns() >= until_ns)
             return status == GYRE_OK ? status
                                      : gyre_error_set(GYRE_TIMEOUT,

@@ -37,7 +37,7 @@ static struct gyre_kernel_double *its(const void *kernel)
     return cast.kernel;
 }
 
-static const struct sim_health *health(void)
+static struct sim_health *health(void)
 {
     return process_current()->user;
 }
@@ -60,6 +60,7 @@ WRAP(gyre_status, gyre_launch, gyre_runtime *runtime, const gyre_launch_desc *de
 {
     *out = NULL;
     take_time(LAUNCH_NS);
+    health()->launches += desc->name != NULL;
     if (desc->name && health()->cannot_launch)
         return gyre_error_set(GYRE_UNAVAILABLE, "the test lets no kernel be launched here");
     struct gyre_kernel_double *kernel = process_alloc(sizeof *kernel);
@@ -101,6 +102,8 @@ WRAP(gyre_status, gyre_keyed_table_check_settings, const gyre_kernel *kernel)
 WRAP(gyre_status, gyre_kernel_activate, gyre_kernel *kernel, uint64_t deadline_ns)
 {
     (void)deadline_ns;
+    if (health()->cannot_activate)
+        return gyre_error_set(GYRE_UNAVAILABLE, "the test lets no kernel be activated here");
     its(kernel)->is_active = true;
     return GYRE_OK;
 }
@@ -147,6 +150,8 @@ WRAP(gyre_status, gyre_send, gyre_queue *queue, const void *request, size_t size
     (void)deadline_ns;
     if (size != sizeof(sim_request))
         return gyre_error_set(GYRE_INVALID, "a request has %zu bytes, found %zu", sizeof(sim_request), size);
+    if (health()->cannot_send)
+        return gyre_error_set(GYRE_EXHAUSTED, "the test lets no request be sent here");
     if (!kernel->is_active || kernel->end - kernel->first == CAPACITY)
         violation("the kernel's contract", "a request is sent that has no room, or to a kernel at rest");
     memcpy(&kernel->ring[kernel->end % CAPACITY].request, request, size);

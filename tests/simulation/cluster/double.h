@@ -43,8 +43,9 @@ static inline void sim_handle(sim_state *state, uint64_t amount)
 
 /** How a process's kernels fare; a process's `user` points to one. */
 struct sim_health {
-    bool cannot_launch, cannot_restore; /* the kernels of shards */
-    uint64_t handler_ns, tardy_ns;      /* most of the time that a handler takes */
+    bool cannot_launch, cannot_restore, cannot_activate, cannot_send; /* the kernels of shards */
+    uint64_t launches;                                                /* of them */
+    uint64_t handler_ns, tardy_ns; /* most of the time that a handler takes */
 };
 
 #endif

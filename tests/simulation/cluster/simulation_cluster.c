@@ -12,6 +12,8 @@
  * lease; are cut off; end in order; cannot launch a kernel or restore a state. Shards are moved and members drained by order. What is read is
  * damaged for a while, blocks of strangers appear, and acknowledgements are lost, late or repeated. Then all of that ends, and everything that
  * was sent has to be completed; members end in order, `gyre_cluster_verify` has to agree, and to see a byte that is changed afterwards.
+ *
+ * One of STORY_EVERY seeds has a story instead (stories.h).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,20 +34,9 @@
 #include "gyre/cluster.h"
 #include "memory_transport.h"
 #include "model.h"
+#include "stories.h"
 
-enum { MEMBERS_MAX = 4, SIM_CLIENTS_MAX = 16, SEEDS_DEFAULT = 50, QUIET_LEASES = 600 };
-
-struct member {
-    struct process *process;
-    struct gyre_member *its; /* valid while the process is alive; NULL: it does not work yet */
-    struct gyre_runtime runtime;
-    struct sim_health health;
-    struct link_cut cut;
-    char name[8];
-    bool is_to_stop;
-    uint64_t start_ns; /* when it is started, unless it is there */
-    uint64_t well_ns;  /* until when its health is as it is */
-};
+enum { MEMBERS_MAX = 4, SIM_CLIENTS_MAX = 16, SEEDS_DEFAULT = 50, QUIET_LEASES = 600, STORY_EVERY = 64 };
 
 static struct {
     uint64_t lease_ns, reach_ns, begin_ns, chaos_end_ns;
@@ -53,6 +44,7 @@ static struct {
     bool is_over, is_logged;
     bool
         is_about_leases; /* the seed is about who is alive: records of members are late or damaged, and members stand still */
+    enum story story;
     uint64_t strangers; /* blocks that nobody of the cluster wrote */
     struct member member[MEMBERS_MAX];
     struct client client[SIM_CLIENTS_MAX];
@@ -155,9 +147,12 @@ static void plan_settings(void)
     snprintf(settings[1], sizeof settings[1], "cluster.lease_ms=%" PRIu64, lease_ms);
     snprintf(settings[2], sizeof settings[2], "cluster.settle_ms=%" PRIu64,
              stays ? 3600000 : ONE_OF(0, lease_ms, 4 * lease_ms));
-    snprintf(settings[3], sizeof settings[3], "cluster.checkpoint_ms=%" PRIu64, ONE_OF(1, 20, 100, 1000));
+    snprintf(settings[3], sizeof settings[3], "cluster.checkpoint_ms=%" PRIu64,
+             sim.story ? 60000 : ONE_OF(1, 20, 100, 1000));
     snprintf(settings[4], sizeof settings[4], "cluster.checkpoint_requests=%" PRIu64,
-             sim.is_about_leases ? 1 : ONE_OF(1, 4, 16, 1000));
+             sim.is_about_leases ? 1
+             : sim.story         ? 100000
+                                 : ONE_OF(1, 4, 16, 1000));
     snprintf(settings[5], sizeof settings[5], "cluster.reach_ms=%" PRIu64, reach_ms);
     for (uint32_t i = 0; i < sim.members; i++) {
         snprintf(sim.member[i].name, sizeof sim.member[i].name, "m%u", i);
@@ -184,8 +179,24 @@ static void plan_faults(void)
     sim.events = fibers_draw(4) ? (uint32_t)fibers_draw(1 << 13) : UINT32_MAX;
 }
 
-static void plan(void)
+/* Nothing goes wrong but what the story is about. */
+static void plan_story(void)
 {
+    sim.members = 2;
+    sim.shards = 1;
+    sim.clients = sim.story == STORY_NOTHING_WAS_SENT ? 0 : 2;
+    sim.is_about_leases = false;
+    plan_settings();
+    transport_faults =
+        (struct transport_faults){.latency_ns = 200000, .late_ns = sim.lease_ns, .reach_ns = sim.reach_ns};
+    sim.chaos_end_ns = sim.begin_ns + 4 * sim.lease_ns;
+}
+
+static void plan(uint64_t seed)
+{
+    sim.story = seed % STORY_EVERY == STORY_EVERY - 1
+                    ? STORY_DIES + (enum story)(seed / STORY_EVERY % STORIES)
+                    : NO_STORY;
     sim.begin_ns = fibers_now_ns();
     sim.members = 2 + (uint32_t)fibers_draw(MEMBERS_MAX - 1);
     sim.shards = 1 + (uint32_t)fibers_draw(3);
@@ -194,6 +205,10 @@ static void plan(void)
     sim.is_about_leases = fibers_draw(4) == 0;
     sim.strangers = 0;
     sim.next_serial = 1;
+    if (sim.story) {
+        plan_story();
+        return;
+    }
     plan_settings();
     plan_faults();
     sim.chaos_end_ns = sim.begin_ns + sim.lease_ns * (8 + fibers_draw(16));
@@ -596,10 +611,22 @@ static void check_spoiled(uint32_t shard)
         violation("verify", "it does not see a byte of '%s' that changed", name);
 }
 
-static void run_operator(void *context)
+static void run_story(void)
 {
-    (void)context;
-    must(gyre_transport_open(sim.client_runtime.config, NULL, NULL, FIBERS_NEVER, &sim.transport), "open");
+    const struct stage stage = {.story = sim.story,
+                                .lease_ns = sim.lease_ns,
+                                .transport = sim.transport,
+                                .owner = &sim.member[0],
+                                .other = &sim.member[1],
+                                .tend_members = tend_members};
+    await_clients();
+    story_tell(&stage);
+    stop_members();
+    check_shard(0);
+}
+
+static void run_chaos(void)
+{
     disturb_for_a_while();
     make_calm();
     await_clients();
@@ -608,6 +635,16 @@ static void run_operator(void *context)
     for (uint32_t i = 0; i < sim.shards; i++)
         check_shard(i);
     check_spoiled((uint32_t)fibers_draw(sim.shards));
+}
+
+static void run_operator(void *context)
+{
+    (void)context;
+    must(gyre_transport_open(sim.client_runtime.config, NULL, NULL, FIBERS_NEVER, &sim.transport), "open");
+    if (sim.story)
+        run_story();
+    else
+        run_chaos();
     sim.is_over = true;
     rest(1);
 }
@@ -622,7 +659,7 @@ static bool is_over(void)
 static void begin_clients(void)
 {
     static struct sim_health none;
-    const uint32_t poison = fibers_draw(3) ? 0 : 40;
+    const uint32_t poison = fibers_draw(3) || sim.story ? 0 : 40;
     for (uint32_t i = 0; i < sim.clients; i++) {
         struct client *client = &sim.client[i];
         char name[8];
@@ -649,6 +686,10 @@ static void begin_members(void)
                                              .tardy_ns = 1 + fibers_draw(2 * sim.lease_ns)};
         member->start_ns = fibers_now_ns() + fibers_draw(sim.lease_ns);
         member->well_ns = 0;
+        if (sim.story)
+            member->health = (struct sim_health){.handler_ns = 10000, .tardy_ns = 10000};
+        if (sim.story && i)
+            member->start_ns = FIBERS_NEVER;
     }
 }
 
@@ -657,7 +698,7 @@ static uint64_t run_seed(uint64_t seed)
 {
     fibers_begin(seed);
     memory_transport_begin();
-    plan();
+    plan(seed);
     begin_members();
     begin_clients();
     begin_process("operator", run_operator, NULL, NULL, NULL);

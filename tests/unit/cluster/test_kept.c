@@ -18,6 +18,7 @@ static struct {
     uint64_t last, first;         /* first: what lies before it is purged */
     uint64_t purge_at, purges_to; /* before the read that finds block `purge_at`; 0: never */
     bool is_kept;                 /* what owners purge stays */
+    uint64_t grows;               /* by so much whenever somebody asks for the last block */
 } states;
 
 gyre_status __wrap_gyre_transport_append(struct gyre_transport *transport, const char *log,
@@ -68,8 +69,10 @@ gyre_status __wrap_gyre_transport_read(struct gyre_transport *transport, const c
 
 gyre_status __wrap_gyre_transport_last(struct gyre_transport *transport, const char *log, uint64_t *number)
 {
+    static uint64_t more;
     (void)transport;
-    *number = is_of_states(log) ? states.last : strcmp(log, "in.0") == 0 ? 3 : 0;
+    more += states.grows;
+    *number = is_of_states(log) ? states.last + more : strcmp(log, "in.0") == 0 ? 3 : 0;
     return GYRE_OK;
 }
 
@@ -169,6 +172,25 @@ START_TEST(what_is_verified_may_be_purged_meanwhile)
 }
 END_TEST
 
+static void note_problem(void *context, const char *sentence)
+{
+    snprintf(context, GYRE_VERIFY_PROBLEM_SIZE, "%s", sentence);
+}
+
+/* Its owner writes on meanwhile. */
+START_TEST(what_is_damaged_in_a_busy_log_is_told)
+{
+    char text[GYRE_VERIFY_PROBLEM_SIZE] = "";
+    struct gyre_verified verified = {.problem = note_problem, .context = text};
+    const struct gyre_cluster_app app = {.shards = 1, .table_size = TABLE};
+    write_checkpoints();
+    states.bytes[4][states.sizes[4] - 1] ^= 1;
+    states.grows = 1;
+    ck_assert_msg(gyre_cluster_verify(NULL, &app, 0, &verified) == GYRE_OK, "%s", gyre_error_text());
+    ck_assert_msg(strstr(text, "state.0") != NULL, "found: %s", text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kept");
@@ -176,6 +198,7 @@ int main(void)
     tcase_add_loop_test(purged, what_an_earlier_owner_purges_is_read_again, 1, 9);
     tcase_add_test(purged, what_nobody_purged_is_told);
     tcase_add_loop_test(purged, what_is_verified_may_be_purged_meanwhile, 1, 9);
+    tcase_add_test(purged, what_is_damaged_in_a_busy_log_is_told);
     suite_add_tcase(suite, purged);
     return unit_run(suite);
 }
