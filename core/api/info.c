@@ -99,7 +99,8 @@ const char *gyre_kernel_restored_from(gyre_kernel *kernel)
 {
     const gyre_queue *queue =
         gyre_kernel_queue(kernel); /* a kernel with checkpoints and a journal has no other queue */
-    return kernel->checkpoints && kernel->checkpoints->restored && queue && gyre_view_of(queue)->durable
+    return gyre_kernel_has_checkpoints(kernel) && kernel->checkpoints->restored && queue &&
+                   gyre_view_of(queue)->durable
                ? gyre_view_of(queue)->durable->file.path
                : NULL;
 }
