@@ -176,6 +176,16 @@ static void nap(void)
     nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
+/* Kills one worker after the other, as soon as there is one, until *until_ns. */
+static void *kill_workers(void *until_ns)
+{
+    while (gyre_now_ns() < *(const uint64_t *)until_ns) {
+        kill_worker();
+        nap();
+    }
+    return NULL;
+}
+
 static void *open_and_use(void *pipeline)
 {
     gyre_queue *queue = NULL;
@@ -216,6 +226,22 @@ static void queues_are_opened_while_workers_die(void)
             pthread_join(threads[i], NULL);
     }
     must(gyre_pipeline_close(pipeline, soon()));
+    gyre_close(runtime);
+}
+
+/* Blocks that are gone with their worker are not waited for. */
+static void a_pipeline_between_two_workers_is_closed(void)
+{
+    pthread_t thread;
+    gyre_runtime *runtime = open_isolated(
+        (const char *const[]){"backend.cpu.restart_limit=1000", "kernel.default.stop_timeout_ms=1000", NULL});
+    gyre_pipeline *pipeline = open_joining(runtime);
+    uint64_t until_ns = gyre_in_ms(1300); /* longer than stop_timeout_ms */
+    require(pthread_create(&thread, NULL, kill_workers, &until_ns) == 0);
+    while (!log_lines_with("died"))
+        nap();
+    must(gyre_pipeline_close(pipeline, soon()));
+    pthread_join(thread, NULL);
     gyre_close(runtime);
 }
 
@@ -306,6 +332,7 @@ static const named_case cases[] = {
     {"a_flow_that_kills_every_worker_names_its_stage", a_flow_that_kills_every_worker_names_its_stage},
     {"kills_from_outside_lose_and_double_nothing", kills_from_outside_lose_and_double_nothing},
     {"queues_are_opened_while_workers_die", queues_are_opened_while_workers_die},
+    {"a_pipeline_between_two_workers_is_closed", a_pipeline_between_two_workers_is_closed},
     {"a_state_is_lost_with_its_worker_and_told", a_state_is_lost_with_its_worker_and_told},
     {"a_pipeline_that_is_lost_can_be_closed", a_pipeline_that_is_lost_can_be_closed},
     {"a_state_begins_anew_where_on_loss_says_so", a_state_begins_anew_where_on_loss_says_so},
