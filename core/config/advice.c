@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adds warnings about settings that have no effect because of other settings, and about section names that are probably
+ * Says which backends pipelines isolate. Adds warnings about settings that have no effect because of other settings, and about section names that are probably
  * mistakes ([queue.Default]). Such settings are never errors. No state.
  */
 #include "core/config/effective.h"
@@ -11,7 +11,7 @@
 
 #include "core/config/config.h"
 
-enum { KEY_SIZE = 64 };
+enum { KEY_SIZE = 64, NAME_SIZE = 256 };
 
 static bool is_set(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
                    const char *key)
@@ -36,6 +36,51 @@ bool gyre_config_may_put_back(const struct gyre_config *config)
            is_set_anywhere(config, GYRE_SECTION_PIPELINE, "isolation") ||
            is_set_anywhere(config, GYRE_SECTION_QUEUE, "durability");
 }
+
+/* ---- isolation ---- */
+
+/* Whether the kernel, whose name has `length` bytes, may run on the backend. */
+static bool may_run_on(const struct gyre_config *config, const char *kernel, size_t length,
+                       const char *backend)
+{
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "%.*s", (int)length, kernel);
+    const char *chosen = gyre_config_text(config, GYRE_SECTION_KERNEL, name, "backend");
+    if (!chosen[0])
+        chosen = gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "backend");
+    return strcmp(chosen, "auto") == 0 || strcmp(chosen, backend) == 0;
+}
+
+/* Of a pipeline that a program describes, the entries are not known here. */
+static bool may_enter_on(const struct gyre_config *config, const char *pipeline, const char *backend)
+{
+    const char *entries = gyre_config_text(config, GYRE_SECTION_PIPELINE, pipeline, "entry");
+    bool may = !entries[0];
+    while (!may && entries[0]) {
+        const size_t length = strcspn(entries, ", ");
+        may = length != 0 && may_run_on(config, entries, length, backend);
+        entries += length;
+        entries += strspn(entries, ", ");
+    }
+    return may;
+}
+
+bool gyre_config_isolates(const struct gyre_config *config, const char *backend)
+{
+    size_t count = 0;
+    const char *const *pipelines = gyre_config_names(config, GYRE_SECTION_PIPELINE, &count);
+    const struct gyre_config_value *own =
+        gyre_config_find(config, GYRE_SECTION_BACKEND, backend, "isolation");
+    if (own && strcmp(own->origin, "default") != 0)
+        return own->number != 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_set(config, GYRE_SECTION_PIPELINE, pipelines[i], "isolation") &&
+            may_enter_on(config, pipelines[i], backend))
+            return true;
+    return false;
+}
+
+/* ---- warnings ---- */
 
 static gyre_status add_warning(struct gyre_config *config, const char *sentence)
 {
@@ -73,6 +118,9 @@ static bool has_needed(const struct gyre_config *config, const struct gyre_confi
     bool found = !is_off(gyre_config_find(config, value->kind, value->name, key));
     for (size_t i = 0; general && i < count; i++)
         found = found || !is_off(gyre_config_find(config, value->kind, names[i], key));
+    if (value->kind == GYRE_SECTION_BACKEND && strcmp(key, "isolation") == 0)
+        found = found || (general ? is_set_anywhere(config, GYRE_SECTION_PIPELINE, key)
+                                  : gyre_config_isolates(config, value->name));
     return found;
 }
 

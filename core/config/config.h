@@ -119,6 +119,11 @@ bool gyre_config_has_section(const struct gyre_config *config, enum gyre_section
 const char *gyre_config_place(const struct gyre_config *config, enum gyre_section_kind kind,
                               const char *name);
 
+/**
+ * Whether the backend runs in a worker process: its own section decides, else any pipeline that asks for it and whose entries may run
+ * on the backend, as far as the configuration tells.
+ */
+bool gyre_config_isolates(const struct gyre_config *config, const char *backend);
 /** Whether workers (isolation = process) or a journal are configured. Only these put a kernel's checkpoints back. */
 bool gyre_config_may_put_back(const struct gyre_config *config);
 

@@ -24,7 +24,7 @@
      .choices = {"none", "process"},
      .preset = "none",
      .doc = "`process`: the kernels of the pipeline run in one worker process, whose crash the program survives: backends whose own "
-            "`isolation` nobody sets then run in worker processes. `none`: as `isolation` of their backend says."},
+            "`isolation` nobody sets, and which may run its entries by their `backend`, then run in worker processes. `none`: as `isolation` of their backend says."},
     {.kind = GYRE_SECTION_PIPELINE,
      .type = GYRE_VALUE_BOOL,
      .key = "links_tight",

@@ -14,6 +14,8 @@
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
 
+#define LOOK_NS UINT64_C(5000000) /* between two looks whether a worker process still lives */
+
 struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel)
 {
     const uint32_t links = gyre_dispatch_device_info(kernel->dispatch)->knows_links;
@@ -295,11 +297,14 @@ uint64_t gyre_node_tell(gyre_kernel *kernel)
     return command;
 }
 
-/* Under the lock: whether the kernel's worker process is gone, and its blocks with it. */
+/*
+ * Under the lock: whether the kernel's worker process is gone, and its blocks with it. Those of the next worker know no links before
+ * gyre_node_wire_again.
+ */
 static bool has_no_blocks(const gyre_kernel *kernel)
 {
-    return gyre_dispatch_isolated(kernel->dispatch) && !kernel->resident &&
-           gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST;
+    return gyre_dispatch_isolated(kernel->dispatch) &&
+           !(kernel->resident && gyre_dispatch_is_current(kernel->dispatch, kernel->resident));
 }
 
 bool gyre_node_obeyed(gyre_kernel *kernel, uint64_t command)
@@ -310,16 +315,33 @@ bool gyre_node_obeyed(gyre_kernel *kernel, uint64_t command)
     return obeyed;
 }
 
+/* Under the lock, given up meanwhile. In short looks, since blocks in a worker process may go with it, and never obey. */
+static gyre_status await_worker(gyre_kernel *kernel, uint64_t limit_ns)
+{
+    const uint64_t generation = kernel->generation, command = gyre_control_last(kernel);
+    gyre_status status = GYRE_TIMEOUT;
+    while (status == GYRE_TIMEOUT) {
+        const uint64_t now = gyre_clock_ns();
+        if (has_no_blocks(kernel) || kernel->generation != generation || gyre_control_obeyed(kernel, command))
+            return GYRE_OK;
+        if (now >= limit_ns)
+            break;
+        status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING,
+                                           limit_ns - now > LOOK_NS ? now + LOOK_NS : limit_ns);
+    }
+    if (status == GYRE_LOST && (has_no_blocks(kernel) || kernel->generation != generation))
+        return GYRE_OK; /* meanwhile */
+    return status;
+}
+
 gyre_status gyre_node_await(gyre_kernel *kernel)
 {
-    const uint64_t limit =
-        gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
+    const uint64_t limit_ns = gyre_clock_ns() + gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL,
+                                                               kernel->name, "stop_timeout_ms");
     pthread_mutex_lock(&kernel->lock);
-    gyre_status status = has_no_blocks(kernel) ? GYRE_OK
-                                               : gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING,
-                                                                           gyre_clock_ns() + limit);
-    if (status == GYRE_LOST && has_no_blocks(kernel))
-        status = GYRE_OK; /* meanwhile */
+    const gyre_status status = gyre_dispatch_isolated(kernel->dispatch)
+                                   ? await_worker(kernel, limit_ns)
+                                   : gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING, limit_ns);
     pthread_mutex_unlock(&kernel->lock);
     return status;
 }

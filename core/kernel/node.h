@@ -68,9 +68,9 @@ bool gyre_node_awaits_wires(gyre_kernel *kernel);
 gyre_status gyre_node_revive_pipeline(gyre_kernel *kernel, bool by_keeper);
 /** Gives the blocks a command that changes nothing: they read the table of queues. Returns the command, before they obey. */
 uint64_t gyre_node_tell(gyre_kernel *kernel);
-/** Waits until every block obeyed. TIMEOUT when a handler does not return within stop_timeout_ms. */
+/** Waits until every block obeyed, or is gone with its worker process. TIMEOUT when a handler does not return within stop_timeout_ms. */
 gyre_status gyre_node_await(gyre_kernel *kernel);
-/** Whether every block obeyed the command, which stays so. Waits for nothing. */
+/** Whether every block obeyed the command, or is gone with its worker process, which stays so. Waits for nothing. */
 bool gyre_node_obeyed(gyre_kernel *kernel, uint64_t command);
 
 /**

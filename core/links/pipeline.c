@@ -203,9 +203,11 @@ static void see_visitors_off(gyre_pipeline *pipeline)
         if (pipeline->entries[i].queue && gyre_foreign_of(pipeline->entries[i].queue)->lent)
             gyre_queue_complete_unhandled(pipeline->entries[i].queue);
     gyre_subscribers_part(pipeline);
-    while (__atomic_load_n(&pipeline->visitors, __ATOMIC_ACQUIRE))
-        pthread_cond_wait(&pipeline->left, &pipeline->lock);
     pthread_mutex_unlock(&pipeline->lock);
+    pthread_mutex_lock(&pipeline->runtime->lock);
+    while (__atomic_load_n(&pipeline->visitors, __ATOMIC_ACQUIRE))
+        pthread_cond_wait(&pipeline->left, &pipeline->runtime->lock);
+    pthread_mutex_unlock(&pipeline->runtime->lock);
 }
 
 /* Tells the log what subscribers of topics missed. */
@@ -483,12 +485,17 @@ gyre_pipeline *gyre_pipeline_visit(gyre_runtime *runtime, const char *name)
     return found;
 }
 
+/*
+ * Never under pipeline->lock: who has that may wait for a worker, whose keeper is a visitor that leaves (renew.c) before the next
+ * worker answers.
+ */
 void gyre_pipeline_leave(gyre_pipeline *pipeline)
 {
-    pthread_mutex_lock(&pipeline->lock);
+    gyre_runtime *runtime = pipeline->runtime;
+    pthread_mutex_lock(&runtime->lock);
     __atomic_fetch_sub(&pipeline->visitors, 1, __ATOMIC_RELEASE); /* pairs with see_visitors_off */
     pthread_cond_broadcast(&pipeline->left);
-    pthread_mutex_unlock(&pipeline->lock);
+    pthread_mutex_unlock(&runtime->lock);
 }
 
 size_t gyre_pipelines_name(gyre_runtime *runtime, char names[][GYRE_PIPELINE_NAME_MAX], size_t room)

@@ -144,8 +144,9 @@ struct gyre_pipeline {
     uint32_t
         observed; /* under runtime->lock while the pipeline is listed; nobody else's business before and after */
 
-    uint32_t visitors;   /* atomic: who keeps it from being freed; grows under runtime->lock */
-    pthread_cond_t left; /* a visitor left */
+    uint32_t
+        visitors; /* atomic: who keeps it from being freed; falls under runtime->lock, grows under it or `lock` */
+    pthread_cond_t left; /* a visitor left; with runtime->lock */
 };
 
 /* ---- entries.c ---- */

@@ -120,20 +120,6 @@ static const char *null_drop_in(const struct gyre_config *config, const char *na
     return NULL;
 }
 
-/* Whether the backend runs in a worker process: its own section decides, else any pipeline that asks for it. */
-static bool is_isolated(const struct gyre_config *config, const char *name)
-{
-    size_t count = 0;
-    const char *const *pipelines = gyre_config_names(config, GYRE_SECTION_PIPELINE, &count);
-    const struct gyre_config_value *own = gyre_config_find(config, GYRE_SECTION_BACKEND, name, "isolation");
-    if (own && strcmp(own->origin, "default") != 0)
-        return own->number != 0;
-    for (size_t i = 0; i < count; i++)
-        if (gyre_config_int(config, GYRE_SECTION_PIPELINE, pipelines[i], "isolation") != 0)
-            return true;
-    return false;
-}
-
 static gyre_status fill(const struct gyre_config *config, const char *name, const char *library,
                         struct gyre_manifest *manifest)
 {
@@ -149,7 +135,7 @@ static gyre_status fill(const struct gyre_config *config, const char *name, cons
     manifest->priority = (int)gyre_config_int(config, GYRE_SECTION_BACKEND, name, "priority");
     manifest->enabled = gyre_config_bool(config, GYRE_SECTION_BACKEND, name, "enabled");
     manifest->not_built = gyre_config_text(config, GYRE_SECTION_BACKEND, name, "not_built");
-    manifest->isolated = is_isolated(config, name);
+    manifest->isolated = gyre_config_isolates(config, name);
     manifest->standby = gyre_config_int(config, GYRE_SECTION_BACKEND, name, "standby") != 0;
     manifest->replaced = gyre_config_int(config, GYRE_SECTION_BACKEND, name, "restart_limit") > 0;
     manifest->worker_timeout_ns = gyre_config_ns(config, GYRE_SECTION_BACKEND, name, "worker_timeout_ms");

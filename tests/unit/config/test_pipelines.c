@@ -84,6 +84,33 @@ START_TEST(pipelines_and_links_are_configured_by_files_and_the_environment)
 }
 END_TEST
 
+START_TEST(a_pipeline_isolates_the_backends_of_its_entries)
+{
+    sandbox_write("etc/gyre.ini",
+                  "[gyre]\nbackend = cpu\n[pipeline.words]\nentry = split, tidy\nisolation = process\n"
+                  "[backend.cpu]\nrestart_limit = 1000\n[pipeline.other]\nentry = deal\n"
+                  "[kernel.deal]\nbackend = opencl\n");
+    const struct gyre_config *config = sandbox_config();
+    no_warning(config); /* restart_limit has an effect */
+    ck_assert(gyre_config_isolates(config, "cpu"));
+    ck_assert(!gyre_config_isolates(config, "opencl"));
+    sandbox_write("etc/gyre.ini",
+                  "[gyre]\nbackend = cpu\n[pipeline.words]\nentry = split, tidy\nisolation = process\n"
+                  "[kernel.tidy]\nbackend = opencl\n[backend.cpu]\nisolation = none\n");
+    config = sandbox_config();
+    ck_assert(!gyre_config_isolates(config, "cpu")); /* its own section decides */
+    ck_assert(gyre_config_isolates(config, "opencl"));
+    sandbox_write("etc/gyre.ini", "[pipeline.words]\nentry = split\nisolation = process\n");
+    ck_assert(gyre_config_isolates(sandbox_config(), "opencl")); /* backend = auto */
+    sandbox_write("etc/gyre.ini",
+                  "[gyre]\nbackend = cpu\n[pipeline.words]\nentry = split\nisolation = process\n"
+                  "[backend.opencl]\nrestart_limit = 1000\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:7: restart_limit = 1000 of [backend.opencl] has no effect "
+                                  "without isolation = process"));
+}
+END_TEST
+
 START_TEST(wrong_values_of_pipelines_and_links_name_their_line)
 {
     sandbox_write("etc/gyre.ini", "[link.words]\ncapacity = 48\n");
@@ -106,6 +133,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, sandbox_make, sandbox_remove);
     tcase_add_test(tcase, an_unknown_key_of_a_link_or_pipeline_warns);
     tcase_add_test(tcase, pipelines_and_links_are_configured_by_files_and_the_environment);
+    tcase_add_test(tcase, a_pipeline_isolates_the_backends_of_its_entries);
     tcase_add_test(tcase, wrong_values_of_pipelines_and_links_name_their_line);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);

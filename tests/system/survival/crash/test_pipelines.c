@@ -6,9 +6,11 @@
 #include "pipelines.h"
 #include "workers.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <gyre/pipeline.h>
@@ -166,6 +168,82 @@ static void kills_from_outside_lose_and_double_nothing(void)
     require(worker_of(getpid()) == 0);
 }
 
+/* ---- calls of other threads ---- */
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+/* Kills one worker after the other, as soon as there is one, until *until_ns. */
+static void *kill_workers(void *until_ns)
+{
+    while (gyre_now_ns() < *(const uint64_t *)until_ns) {
+        kill_worker();
+        nap();
+    }
+    return NULL;
+}
+
+static void *open_and_use(void *pipeline)
+{
+    gyre_queue *queue = NULL;
+    const crash_step step = step_of(3);
+    must(gyre_pipeline_queue_open(pipeline, NULL, NULL, &queue));
+    send_step(queue, &step);
+    receive_step(queue, &step);
+    return NULL;
+}
+
+/* Kills the worker, and the next one soon: while it launches the kernels, while they get their links, or later. */
+static void kill_two_workers(uint64_t *random)
+{
+    const pid_t first = worker_of(getpid());
+    pid_t next;
+    kill_worker();
+    while ((next = worker_of(getpid())) == 0 || next == first)
+        nap();
+    for (uint64_t i = random_below(random, 30); i > 0; i--)
+        nap();
+    kill_worker();
+}
+
+/* Who waits for the next worker under the pipeline's lock, and the keeper, which makes it, do not wait for each other. */
+static void queues_are_opened_while_workers_die(void)
+{
+    enum { ROUNDS = 5, OPENERS = 4 };
+    gyre_runtime *runtime = open_isolated((const char *const[]){
+        "backend.cpu.restart_limit=1000", "kernel.default.poison_limit=1000", "log_level=warning", NULL});
+    gyre_pipeline *pipeline = open_joining(runtime);
+    uint64_t random = random_begin(gyre_now_ns());
+    for (int round = 0; round < ROUNDS; round++) {
+        pthread_t threads[OPENERS];
+        for (int i = 0; i < OPENERS; i++)
+            require(pthread_create(&threads[i], NULL, open_and_use, pipeline) == 0);
+        kill_two_workers(&random);
+        for (int i = 0; i < OPENERS; i++)
+            pthread_join(threads[i], NULL);
+    }
+    must(gyre_pipeline_close(pipeline, soon()));
+    gyre_close(runtime);
+}
+
+/* Blocks that are gone with their worker are not waited for. */
+static void a_pipeline_between_two_workers_is_closed(void)
+{
+    pthread_t thread;
+    gyre_runtime *runtime = open_isolated(
+        (const char *const[]){"backend.cpu.restart_limit=1000", "kernel.default.stop_timeout_ms=1000", NULL});
+    gyre_pipeline *pipeline = open_joining(runtime);
+    uint64_t until_ns = gyre_in_ms(1300); /* longer than stop_timeout_ms */
+    require(pthread_create(&thread, NULL, kill_workers, &until_ns) == 0);
+    while (!log_lines_with("died"))
+        nap();
+    must(gyre_pipeline_close(pipeline, soon()));
+    pthread_join(thread, NULL);
+    gyre_close(runtime);
+}
+
 /* ---- a stage that keeps a state ---- */
 
 static gyre_pipeline *open_keeping(gyre_runtime *runtime)
@@ -252,6 +330,8 @@ static const named_case cases[] = {
     {"a_death_at_each_stage_loses_no_flow", a_death_at_each_stage_loses_no_flow},
     {"a_flow_that_kills_every_worker_names_its_stage", a_flow_that_kills_every_worker_names_its_stage},
     {"kills_from_outside_lose_and_double_nothing", kills_from_outside_lose_and_double_nothing},
+    {"queues_are_opened_while_workers_die", queues_are_opened_while_workers_die},
+    {"a_pipeline_between_two_workers_is_closed", a_pipeline_between_two_workers_is_closed},
     {"a_state_is_lost_with_its_worker_and_told", a_state_is_lost_with_its_worker_and_told},
     {"a_pipeline_that_is_lost_can_be_closed", a_pipeline_that_is_lost_can_be_closed},
     {"a_state_begins_anew_where_on_loss_says_so", a_state_begins_anew_where_on_loss_says_so},
