@@ -92,13 +92,15 @@ gyre_status gyre_stages_resume(const struct gyre_recovery *recovery)
     return gyre_stages_revive(recovery);
 }
 
-const char *gyre_stage_at(const struct gyre_recovery *recovery, gyre_kernel *kernel, uint32_t number,
-                          uint64_t index)
+const char *gyre_stages_at(const struct gyre_recovery *recovery, gyre_kernel *kernel, uint32_t number,
+                           uint64_t index, char *text, size_t size)
 {
     const void *const pipeline = gyre_node_pipeline(kernel);
-    for (size_t i = 0; pipeline && i < recovery->count; i++)
+    size_t length = 0;
+    for (size_t i = 0; pipeline && i < recovery->count && length < size; i++)
         if (gyre_node_pipeline(recovery->kernels[i]) == pipeline &&
             gyre_node_was_at(recovery->kernels[i], number, index))
-            return gyre_node_facts_of(recovery->kernels[i]).name;
-    return NULL;
+            length += (size_t)snprintf(text + length, size - length, "%s'%s'", length ? " or " : "",
+                                       gyre_node_facts_of(recovery->kernels[i]).name);
+    return length ? text : NULL;
 }

@@ -14,11 +14,12 @@ void gyre_stages_share_fate(const struct gyre_recovery *recovery);
 gyre_status gyre_stages_revive(const struct gyre_recovery *recovery);
 /** Launches the kernels of pipelines, whose queues stay hidden (gate 0), and does what gyre_stages_revive does. */
 gyre_status gyre_stages_resume(const struct gyre_recovery *recovery);
+enum { GYRE_STAGES_TEXT_SIZE = 200 };
 /**
- * The name of the stage whose handler was at a message of a flow when its worker died; NULL: of none. The flow: of request `index` of
- * entry number `number` of the kernel's pipeline.
+ * The stages whose handlers were at messages of a flow when their worker died, as "'left' or 'right'" in `text`, perhaps cut; NULL: none
+ * was. The flow: of request `index` of entry number `number` of the kernel's pipeline.
  */
-const char *gyre_stage_at(const struct gyre_recovery *recovery, gyre_kernel *kernel, uint32_t number,
-                          uint64_t index);
+const char *gyre_stages_at(const struct gyre_recovery *recovery, gyre_kernel *kernel, uint32_t number,
+                           uint64_t index, char *text, size_t size);
 
 #endif

@@ -72,8 +72,8 @@ static void write_failure(char text[sizeof((gyre_failure *)NULL)->text], uint32_
     const size_t size = sizeof((gyre_failure *)NULL)->text;
     if (!stage && snprintf(text, size, "crashed %ux: %s", times, reason) >= (int)size)
         snprintf(text, size, "crashed %ux, the log says of what", times);
-    else if (stage && snprintf(text, size, "crashed %ux in '%s': %s", times, stage, reason) >= (int)size)
-        snprintf(text, size, "crashed %ux in '%s'", times, stage);
+    else if (stage && snprintf(text, size, "crashed %ux in %s: %s", times, stage, reason) >= (int)size)
+        snprintf(text, size, "crashed %ux in %s", times, stage);
 }
 
 /* Fails the queue's suspect, and logs why. Under the kernel's lock. */
@@ -84,25 +84,24 @@ static void condemn_suspect(gyre_kernel *kernel, gyre_queue *queue, uint32_t tim
     write_failure(text, times, stage, reason);
     gyre_runtime_log(/* before the sender learns of the failure, so that the sender finds it in the log */
                      kernel->runtime, GYRE_LOG_WARNING,
-                     "kernel '%s', queue '%s': the request with index %llu is failed, because %s%s%s took the worker "
+                     "kernel '%s', queue '%s': the request with index %llu is failed, because %s%s took the worker "
                      "process down %u times: %s",
                      gyre_node_facts_of(kernel).name, gyre_queue_name(queue),
                      (unsigned long long)gyre_view_of(queue)->suspect,
-                     stage ? "what it caused at stage '" : "its handler", stage ? stage : "",
-                     stage ? "'" : "", times, reason);
+                     stage ? "what it caused at stage " : "its handler", stage ? stage : "", times, reason);
     gyre_queue_fail(queue, gyre_view_of(queue)->suspect, GYRE_FAILURE_CRASH, text);
     gyre_view_for(queue)->suspect_crashes = gyre_view_for(queue)->alone_crashes = 0;
     kernel->tally.condemned++;
 }
 
-/* The stage whose handler was at the queue's suspect; NULL: of none. Without the lock: it looks at other kernels as well. */
-static const char *stage_of(const struct gyre_recovery *recovery, gyre_kernel *kernel,
-                            const gyre_queue *queue)
+/* The stages whose handlers were at the queue's suspect; NULL: none was. Without the lock: it looks at other kernels as well. */
+static const char *stages_of(const struct gyre_recovery *recovery, gyre_kernel *kernel,
+                             const gyre_queue *queue, char text[GYRE_STAGES_TEXT_SIZE])
 {
-    return gyre_view_of(queue)->of_pipeline
-               ? gyre_stage_at(recovery, kernel, gyre_view_of(queue)->entry_number,
-                               gyre_view_of(queue)->suspect)
-               : NULL;
+    const struct gyre_queue_view *view = gyre_view_of(queue);
+    return view->of_pipeline ? gyre_stages_at(recovery, kernel, view->entry_number, view->suspect, text,
+                                              GYRE_STAGES_TEXT_SIZE)
+                             : NULL;
 }
 
 /* Counts a death against the only request that the worker saw. */
@@ -112,7 +111,8 @@ static void accuse_only_request(const struct gyre_recovery *recovery, const stru
     gyre_kernel *kernel = sight->kernel;
     gyre_queue *queue = sight->queue;
     uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
-    const char *stage = stage_of(recovery, kernel, queue);
+    char text[GYRE_STAGES_TEXT_SIZE];
+    const char *stage = stages_of(recovery, kernel, queue, text);
     pthread_mutex_lock(&kernel->lock);
     if (++gyre_view_for(queue)->alone_crashes >= limit)
         condemn_suspect(kernel, queue, gyre_view_of(queue)->alone_crashes, stage, reason);
@@ -140,9 +140,10 @@ static gyre_queue *condemn_and_find(gyre_kernel *kernel, gyre_queue *queue, cons
 /* Fails such suspects. */
 static void condemn_doubtful(const struct gyre_recovery *recovery, gyre_kernel *kernel, const char *reason)
 {
+    char text[GYRE_STAGES_TEXT_SIZE];
     gyre_queue *queue = condemn_and_find(kernel, NULL, NULL, reason);
     while (queue)
-        queue = condemn_and_find(kernel, queue, stage_of(recovery, kernel, queue), reason);
+        queue = condemn_and_find(kernel, queue, stages_of(recovery, kernel, queue, text), reason);
 }
 
 /* Forgets failed launches of a kernel that answered a request: the answer proves that the worker launched the kernel, even if

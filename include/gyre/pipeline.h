@@ -197,13 +197,13 @@ typedef struct gyre_link_info {
     uint64_t capacity; /* of each ring */
     uint64_t bytes;    /* memory of all rings */
     uint64_t
-        sent; /* messages that were emitted since it leads there; of a subscriber: those that it did not miss;
+        sent; /* messages that were emitted since it leads there, or since the pipeline's worker process began; of a subscriber: those that it did not miss;
                  of a member of a pool: those that it took */
     uint64_t waiting;                   /* messages under way now; of a pool: those of all members */
     char topic[GYRE_PIPELINE_NAME_MAX]; /* "": it is no subscriber of a topic */
     uint32_t slow;                      /* a gyre_slow */
     uint32_t is_cut;                    /* not 0: the subscriber was cut off */
-    uint64_t missed;                    /* messages that the subscriber missed, ever */
+    uint64_t missed;                    /* messages that the subscriber missed; as `sent` */
     /*
      * of a link in a cycle: how many messages of the cycle each ring has room for whatever happens, which is its capacity less
      * `section`, `held` and `most`; 0: it is in no cycle
