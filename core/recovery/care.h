@@ -39,6 +39,7 @@ struct gyre_kernel_losses {
 struct gyre_kernel_revival {
     bool seen;         /* the kernel ran in the worker that died */
     bool runs;         /* the keeper's thread revives the kernel, and set turn.starting; under the lock */
+    bool revived;      /* the keeper's thread launched it after the last death, and not the application */
     uint64_t verb;     /* the last command before the death */
     uint32_t refusals; /* new workers in a row that did not launch the kernel */
     uint64_t answered; /* answered requests of the kernel, at the last death */

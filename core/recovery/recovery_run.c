@@ -64,7 +64,9 @@ static void suspend_kernel(gyre_kernel *kernel)
     if (kernel->resident && !kernel->turn.starting && !stopping) {
         dead = kernel->resident;
         kernel->resident = NULL;
-        kernel->turn.starting = kernel->care->revival.runs = kernel->care->revival.seen = true;
+        struct gyre_kernel_revival *const revival = &kernel->care->revival;
+        kernel->turn.starting = revival->runs = revival->seen = true;
+        revival->revived = false;
         kernel->tally.restarts++;
         kernel->generation++;
         kernel->care->revival.verb = kernel->paused_to_save ? GYRE_VERB_RUN : gyre_control_verb(kernel);

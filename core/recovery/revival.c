@@ -135,10 +135,12 @@ gyre_status gyre_recovery_resume(gyre_kernel *kernel)
         gyre_recovery_give_up(kernel, gyre_error_text());
         return status;
     }
+    struct gyre_kernel_revival *const revival = &kernel->care->revival;
     pthread_mutex_lock(&kernel->lock);
     kernel->resident = resident;
-    kernel->care->revival.refusals = 0;
-    kernel->turn.starting = kernel->care->revival.runs = false;
+    revival->refusals = 0;
+    revival->revived = true;
+    kernel->turn.starting = revival->runs = false;
     gyre_stall_forget(kernel); /* the watchdog may not have looked while the kernel was away */
     pthread_cond_broadcast(&kernel->changed);
     pthread_mutex_unlock(&kernel->lock);

@@ -70,6 +70,8 @@ gyre_status gyre_stages_revive(const struct gyre_recovery *recovery)
         if (!pipeline || is_done(recovery, i, pipeline))
             continue;
         const gyre_kernel *lost = find_lost(recovery, kernel);
+        if (lost && !kernel->care->revival.revived) /* the application launches its kernels one by one */
+            continue;
         if (lost) /* a kernel that runs is given up when its worker is dead */
             return end_worker(recovery,
                               gyre_error_set(GYRE_FAILED, "kernel '%s' of a pipeline was not launched again",
