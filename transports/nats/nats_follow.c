@@ -14,7 +14,8 @@
 #include "nats_transport.h"
 
 #define UNUSED_NS UINT64_C(10000000000) /* a follower that nobody used for so long goes */
-#define BEHIND_NS UINT64_C(500000000)   /* how long a block may be known and not come */
+#define GONE_NS   UINT64_C(2000000000)
+#define BEHIND_NS UINT64_C(500000000) /* how long a block may be known and not come */
 #define BEAT_NS   INT64_C(5000000000)
 #define MAKE_MS   250                  /* how long the server may take to make a follower, */
 #define REST_NS   UINT64_C(2000000000) /* and how long none is made after it took longer */
@@ -52,12 +53,40 @@ static void answer_control(const gyre_transport_link *link, natsMsg *message)
 
 /* ---- one follower ---- */
 
-static void free_follower(nats_follower *follower)
+static void free_all(nats_follower *followers)
 {
-    natsMsg_Destroy(follower->ahead);
-    natsSubscription_Destroy(follower->subscription);
-    pthread_mutex_destroy(&follower->mutex);
-    free(follower);
+    while (followers) {
+        nats_follower *follower = followers;
+        followers = follower->following;
+        natsMsg_Destroy(follower->ahead);
+        natsSubscription_Destroy(follower->subscription);
+        pthread_mutex_destroy(&follower->mutex);
+        free(follower);
+    }
+}
+
+/* Those that have been gone for long; under the link's mutex. The list has the latest one first. */
+static nats_follower *take_gone(nats_follower **at, uint64_t now_ns)
+{
+    while (*at && (now_ns < (*at)->used_ns || now_ns - (*at)->used_ns < GONE_NS))
+        at = &(*at)->following;
+    nats_follower *gone = *at;
+    *at = NULL;
+    return gone;
+}
+
+/*
+ * Ends a follower that nobody finds any more. The library's thread may be at a message of the subscription and does not hold it: so
+ * it stays for a while after the server was told (take_gone), or until the connection is closed.
+ */
+static void part_from(gyre_transport_link *link, nats_follower *follower)
+{
+    natsSubscription_Unsubscribe(follower->subscription);
+    pthread_mutex_lock(&link->mutex);
+    follower->used_ns = link->host->now_ns();
+    follower->following = link->gone;
+    link->gone = follower;
+    pthread_mutex_unlock(&link->mutex);
 }
 
 static gyre_status subscribe(gyre_transport_link *link, nats_follower *follower, uint64_t after)
@@ -130,7 +159,7 @@ static void drop_follower(gyre_transport_link *link, nats_follower *follower)
         *at = follower->following;
     pthread_mutex_unlock(&link->mutex);
     pthread_mutex_unlock(&follower->mutex); /* nobody finds it any more */
-    free_follower(follower);
+    part_from(link, follower);
 }
 
 /* Takes those of a list that nobody used for long; under the link's mutex. */
@@ -159,6 +188,7 @@ static void drop_unused(gyre_transport_link *link, uint64_t now_ns)
 {
     nats_follower *unused = NULL;
     pthread_mutex_lock(&link->mutex);
+    nats_follower *gone = take_gone(&link->gone, now_ns);
     const bool is_due = now_ns - link->swept_ns > UNUSED_NS / 10;
     link->swept_ns = is_due ? now_ns : link->swept_ns;
     for (size_t i = 0; is_due && i < NATS_LISTS; i++)
@@ -167,8 +197,9 @@ static void drop_unused(gyre_transport_link *link, uint64_t now_ns)
     while (unused) {
         nats_follower *follower = unused;
         unused = follower->following;
-        free_follower(follower);
+        part_from(link, follower);
     }
+    free_all(gone);
 }
 
 /* In the list before the server is asked, with its lock, so that no other thread makes a second one. */
@@ -346,9 +377,6 @@ gyre_status nats_wait(gyre_transport_link *link, const char *log, uint64_t after
 void nats_followers_close(gyre_transport_link *link)
 {
     for (size_t i = 0; i < NATS_LISTS; i++)
-        while (link->followers[i]) {
-            nats_follower *follower = link->followers[i];
-            link->followers[i] = follower->following;
-            free_follower(follower);
-        }
+        free_all(link->followers[i]);
+    free_all(link->gone);
 }

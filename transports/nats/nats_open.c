@@ -18,6 +18,7 @@ void nats_close(gyre_transport_link *link)
 {
     if (!link)
         return;
+    natsConnection_Close(link->connection); /* ends the thread that may be at a message of a subscription */
     nats_followers_close(link);
     nats_ears_close(link);
     jsCtx_Destroy(link->jetstream);

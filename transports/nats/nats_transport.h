@@ -50,7 +50,8 @@ struct gyre_transport_link {
     char *url;   /* of [cluster]: one server, or several, separated by commas */
     char *shown; /* the same without passwords, for sentences */
     pthread_mutex_t mutex;
-    nats_follower *followers[NATS_LISTS]; /* by the hash of the name; these three under the mutex */
+    nats_follower *followers[NATS_LISTS]; /* by the hash of the name; these four under the mutex */
+    nats_follower *gone;                  /* nobody finds these any more; since used_ns */
     uint64_t swept_ns;
     nats_ear *ears;
     uint64_t rests_until_ns; /* atomic: no follower is made before */
