@@ -91,7 +91,7 @@ static gyre_status check_able(const gyre_kernel *kernel)
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
             "kernel '%s' runs in a worker process of backend '%s', whose kernels are not linked there: leave "
-            "backend.%s.isolation out, or run the kernels of the pipeline on backend 'cpu'",
+            "isolation = process out, of [backend.%s] or of the pipeline's section, or run the kernels of the pipeline on backend 'cpu'",
             kernel->name, backend, backend);
     if (kernel->checkpoints)
         return gyre_error_set(

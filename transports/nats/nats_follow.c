@@ -76,8 +76,8 @@ static nats_follower *take_gone(nats_follower **at, uint64_t now_ns)
 }
 
 /*
- * Ends a follower that nobody finds any more. The library's thread may be at a message of the subscription and does not hold it: so
- * it stays for a while after the server was told (take_gone), or until the connection is closed.
+ * Ends a follower that nobody finds any more. The library's own thread may handle a message of the subscription at this moment, and it
+ * holds no reference to it. So the subscription is freed two seconds later (take_gone), or when the connection is closed.
  */
 static void part_from(gyre_transport_link *link, nats_follower *follower)
 {
