@@ -9,12 +9,14 @@
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/links/pipeline_make.h"
+#include "core/plan/build_options.h"
 
 /* The gyre_launch_desc.stage of a kernel: also that which programs may subscribe to is compiled for that. */
-static int stage_of(const gyre_pipeline_desc *desc, const char *name, size_t length)
+static int stage_of(const struct gyre_config *config, const gyre_pipeline_desc *desc, const char *name,
+                    size_t length)
 {
     if (desc->window || desc->quota)
-        return 2;
+        return desc->quota && gyre_kernels_ask(config) ? 3 : 2;
     for (size_t i = 0; i < desc->link_count; i++) {
         const gyre_link_desc *link = &desc->links[i];
         if ((link->topic || strcmp(link->to, GYRE_WIRING_HOST) == 0) &&
@@ -38,7 +40,7 @@ static gyre_status launch_named(gyre_runtime *runtime, const gyre_pipeline_desc 
         !gyre_config_has_section(runtime->config, GYRE_SECTION_KERNEL, kernel))
         return GYRE_OK;
     const gyre_launch_desc launch = {
-        .size = sizeof launch, .name = kernel, .stage = stage_of(desc, name, length)};
+        .size = sizeof launch, .name = kernel, .stage = stage_of(runtime->config, desc, name, length)};
     return gyre_launch(runtime, &launch, &launched);
 }
 

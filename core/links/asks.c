@@ -57,6 +57,20 @@ bool gyre_asks_lead_to(const gyre_pipeline *pipeline, int node)
     return false;
 }
 
+gyre_status gyre_asks_count_by(const gyre_pipeline *pipeline, int node)
+{
+    bool asks = false;
+    for (int i = 0; i < pipeline->link_count; i++)
+        asks = asks || pipeline->links[i].talk == GYRE_TALK_ASKS;
+    if (!asks || !record_of(pipeline, node)->is_unasked)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INVALID,
+        "kernels of the pipeline ask, and kernel '%s' was compiled without what counts asks: launch it with "
+        "gyre_launch_desc.stage = 3, or set the quota in [pipeline.%s] and the source of the asking kernel in its section",
+        name_of(pipeline, node), pipeline->name);
+}
+
 /* ---- types ---- */
 
 /* How an asker that takes messages of `request` takes those of `reply`: *choice is the number of the type, or 0. */

@@ -16,6 +16,8 @@ uint64_t gyre_link_payload(const gyre_pipeline *pipeline, const struct gyre_link
 uint32_t gyre_asks_port_count(const gyre_pipeline *pipeline, int node);
 /** The number of the type of a link's answers among those that its target takes; 0: the target takes one type, or it is no answers' link. */
 uint32_t gyre_asks_choice(const gyre_pipeline *pipeline, const struct gyre_link *link);
+/** Checks that a node counts asks if kernels of its pipeline ask: the last message of a flow may be any kernel's. INVALID. */
+gyre_status gyre_asks_count_by(const gyre_pipeline *pipeline, int node);
 /** Whether another kernel asks the node. */
 bool gyre_asks_lead_to(const gyre_pipeline *pipeline, int node);
 /**

@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/dispatch/dispatch.h"
+#include "core/links/asks.h"
 #include "core/links/cycles.h"
 #include "core/links/work_pool.h"
 
@@ -216,11 +217,11 @@ static gyre_status tell_no_room(const gyre_pipeline *pipeline, const struct gyre
     return gyre_wiring_blame(place, GYRE_INVALID);
 }
 
-/* A kernel that was compiled before it was known that flows are limited cannot count them. */
+/* A kernel that was compiled before it was known that flows are limited, or ask, cannot count them. */
 gyre_status gyre_cycles_count_by(const gyre_pipeline *pipeline, int node)
 {
     if (!(pipeline->window || pipeline->quota) || !pipeline->nodes[node].facts.record->is_unlimited)
-        return GYRE_OK;
+        return gyre_asks_count_by(pipeline, node);
     return gyre_error_set(
         GYRE_INVALID,
         "the pipeline has a window or a quota, and kernel '%s' was compiled without what counts its "

@@ -17,7 +17,7 @@ bool gyre_links_lead(const gyre_pipeline *pipeline, int from, int to);
 gyre_status gyre_cycles_allow(const gyre_pipeline *pipeline, const struct gyre_link *link);
 /** Finds the links that form cycles, and what forbids one. INVALID, UNIMPLEMENTED. */
 gyre_status gyre_cycles_find(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring);
-/** Whether the node's kernel can count the flows of the pipeline, where that limits them. INVALID. */
+/** Whether the node's kernel can count the flows of the pipeline, where that limits them, and asks, where kernels ask. INVALID. */
 gyre_status gyre_cycles_count_by(const gyre_pipeline *pipeline, int node);
 /** How many messages a block may take at once from a ring of the link; 0: as it likes. */
 uint32_t gyre_cycles_run(const gyre_pipeline *pipeline, const struct gyre_link *link);

@@ -71,9 +71,10 @@ static void refuse_ports(struct gyre_check *check, char *const fields[])
 /* Refuses a word of the dialect that the device's backend does not have yet. */
 static void refuse_word(struct gyre_check *check, char *const fields[])
 {
-    const bool asks = strcmp(fields[1], "ASK") == 0 || strcmp(fields[1], "gyre_token") == 0 ||
-                      strcmp(fields[1], "gyre_round") == 0;
-    const char *const backend = asks ? check->askless : check->wordless;
+    const bool asks = strcmp(fields[1], "ASK") == 0 || strcmp(fields[1], "gyre_token") == 0;
+    const char *const backend = asks                                   ? check->askless
+                                : strcmp(fields[1], "gyre_round") == 0 ? check->roundless
+                                                                       : check->wordless;
     if (!backend || check->verdict == GYRE_CHECK_REFUSED)
         return;
     conclude(check, GYRE_CHECK_REFUSED, GYRE_UNIMPLEMENTED,

@@ -24,8 +24,9 @@ struct gyre_check {
     const char *portless;                   /* the backend, if its kernels have no ports; else NULL */
     const char
         *wordless; /* the backend, if it has not the words GYRE_MORE, gyre_turn and GYRE_FLOW; else NULL */
-    const char *askless; /* the backend, if its kernels do not ask each other; else NULL */
-    uint64_t lane_stack; /* bytes of a lane's stack; 0: not known */
+    const char *askless;   /* the backend, if its kernels do not ask each other; else NULL */
+    const char *roundless; /* the backend, if its pipelines have no rounds; else NULL */
+    uint64_t lane_stack;   /* bytes of a lane's stack; 0: not known */
     uint64_t deadline_ns;
     bool running;
     pthread_t thread;

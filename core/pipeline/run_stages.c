@@ -145,6 +145,7 @@ static void start_check(struct gyre_run *run)
                             .portless = links ? NULL : gyre_dispatch_backend(device),
                             .wordless = links & GYRE_LINKING_WORDS ? NULL : gyre_dispatch_backend(device),
                             .askless = links & GYRE_LINKING_ASKS ? NULL : gyre_dispatch_backend(device),
+                            .roundless = links & GYRE_LINKING_ROUNDS ? NULL : gyre_dispatch_backend(device),
                             .lane_stack = run->settings.lane_stack,
                             .deadline_ns = gyre_clock_ns() + run->settings.compile_timeout_ns,
                             .stage = GYRE_STAGE_CHECK};

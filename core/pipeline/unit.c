@@ -37,6 +37,8 @@ static void write_words(const struct gyre_source *source, FILE *out)
         fputs("#define GYRE_AGAIN 1\n", out);
     if (flows)
         fputs("#define GYRE_FLOWS 1\n", out);
+    if (has_word(source, "GYRE_PORTS_WITH_ASKS"))
+        fputs("#define GYRE_ASKS 1\n", out);
     if (has_word(source, "GYRE_KEYED_ACTOR"))
         fputs("#define GYRE_KEYED 1\n", out);
 }

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,33 @@ static bool is_limited(const struct gyre_config *config)
     return false;
 }
 
+/* Whether a kernel's source, "FILE" or "FILE:KERNEL", has the word. */
+static bool source_has(const char *source, const char *word)
+{
+    char path[PATH_MAX];
+    size_t length = 0;
+    const char *colon = strrchr(source, ':');
+    char *text = read_text(source, &length);
+    if (!text && colon && (size_t)(colon - source) < sizeof path) {
+        snprintf(path, sizeof path, "%.*s", (int)(colon - source), source);
+        text = read_text(path, &length);
+    }
+    const bool has = text && memmem(text, length, word, strlen(word));
+    free(text);
+    return has;
+}
+
+bool gyre_kernels_ask(const struct gyre_config *config)
+{
+    size_t count;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_KERNEL, &count);
+    for (size_t i = 0; i < count; i++)
+        if (source_has(gyre_config_text(config, GYRE_SECTION_KERNEL, names[i], "source"),
+                       "GYRE_PORTS_WITH_ASKS"))
+            return true;
+    return false;
+}
+
 /* Whether one of the words of a list is a port of the kernel: "NAME.PORT". */
 static bool list_has_port(const char *list, const char *name)
 {
@@ -186,10 +214,12 @@ void gyre_kernel_options(const struct gyre_config *config, const char *name, cha
         snprintf(timed, sizeof timed, " -DGYRE_TIMED=%d",
                  (int)gyre_config_int(config, GYRE_SECTION_KERNEL, name, "timing_every"));
     const bool heard = is_heard(config, name), wired = heard || is_wired(config, name);
-    snprintf(text, size, "%s%s%s%s%s%s%s", gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"),
+    const bool limited = wired && is_limited(config);
+    snprintf(text, size, "%s%s%s%s%s%s%s%s", gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"),
              timed, plan.size ? " -DGYRE_HEADED=1" : "", plan.sealed ? " -DGYRE_SEALED=1" : "",
              wires[gyre_kernel_wire(config, name)], wired ? GYRE_KERNEL_STAGE_OPTION : "",
-             heard || (wired && is_limited(config)) ? GYRE_KERNEL_LIMITS_OPTION : "");
+             heard || limited ? GYRE_KERNEL_LIMITS_OPTION : "",
+             limited && gyre_kernels_ask(config) ? GYRE_KERNEL_ASKS_OPTION : "");
 }
 
 bool gyre_kernel_same_options(const struct gyre_config *config, const char *one, const char *other)

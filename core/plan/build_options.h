@@ -24,6 +24,10 @@ const char *gyre_kernel_backend(const struct gyre_config *config, const char *na
 #define GYRE_KERNEL_STAGE_OPTION " -DGYRE_STAGE=1"
 /** And, behind that, of one whose pipeline limits flows by a window or a quota, or that sends to topics or outlets, which programs hear. */
 #define GYRE_KERNEL_LIMITS_OPTION " -DGYRE_LIMITED=1"
+/** And, behind that, of one in whose pipeline kernels ask. */
+#define GYRE_KERNEL_ASKS_OPTION " -DGYRE_ASKS=1"
+/** Whether the source of a kernel that is configured has ports that ask. A file that cannot be read has none: its launch says why. */
+bool gyre_kernels_ask(const struct gyre_config *config);
 
 /** Writes the options that a launch of the kernel `name` gives the compiler: the options of its section, and the options
  * that its other settings, the settings of all queues, and pipelines need. */

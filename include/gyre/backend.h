@@ -344,6 +344,8 @@ typedef struct gyre_kernel_record {
      * kernel.h)
      */
     uint32_t is_unlimited;
+    /* since 2.10: 1: the kernel was compiled without what a stage of a pipeline whose kernels ask needs (GYRE_ASKS in kernel.h) */
+    uint32_t is_unasked;
 } gyre_kernel_record;
 
 /**

@@ -30,7 +30,7 @@
 template <class K> GYRE_HELPER constexpr bool gyre_link_leans_()
 {
     return GYRE_LINK_LEAN && K::gyre_its_kernel_form_ == 3 && !GYRE_HEADED && !GYRE_TIMED && !GYRE_SEALED &&
-           !GYRE_LEAN_AGAIN_ && !GYRE_LINK_JOINS_(K);
+           !GYRE_LEAN_AGAIN_ && !GYRE_LINK_JOINS_(K) && !GYRE_ASKS;
 }
 
 /* Whether the run of the block may go the quick way. */

@@ -116,6 +116,8 @@ GYRE_OUTLINE_ gyre_u32 gyre_limited_sole_(const gyre_link_view_ *links, gyre_lin
                    is_over = alive > gyre_entry_of_(links, message->origin)->quota;
     if (is_over)
         gyre_write_failure_(out, GYRE_FAILURE_QUOTA, GYRE_OVER_TEXT_);
+    if (!alive)
+        GYRE_LINK_END_SILENT_(links, message, out);
     if (!alive || is_over) {
         message->to = gyre_reply_of_(links, message->origin);
         return !is_over;
@@ -177,11 +179,14 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
     } else {
         gyre_u64 *index = &gyre_flow_of_(links, message->origin)->index;
         message->next = GYRE_ORIGIN_NEXT(message->origin) & ~GYRE_ORIGIN_KEPT_;
-        if (begins && (sent || message->again))
+        if (begins && (sent || message->again)) {
             *(volatile gyre_u64 *)index = message->index;
+            GYRE_LINK_FORGET_ASKS_(links, message);
+        }
         leaves = message->origin & GYRE_ORIGIN_SOLE
                      ? gyre_limited_sole_(links, message, out, sent)
                      : gyre_limited_counted_(links, message, out, sent, gyre_link_groups_<K>(links));
+        GYRE_LINK_COUNT_ASKS_(links, message, leaves);
         if (message->to && !begins)
             message->index = gyre_near_load_(index);
         if (message->to && out->info != GYRE_OUTCOME_DROPPED)
@@ -218,6 +223,8 @@ template <class K> GYRE_HELPER void gyre_link_keep_(gyre_link_view_ *links, cons
     links->kept = again ? (was_kept ? links->kept : 0) + 1 : 0;
     gyre_near_chunk_store_(slot, {links->origin, (gyre_u32)places.cells[0].y});
     gyre_near_half_store_((gyre_u32 *)links->own, links->kept);
+    if (again && !was_kept)
+        GYRE_LINK_KEEP_ASK_(links);
     gyre_near_store_(links->keeps, again ? links->pipeline : 0);
 }
 #endif

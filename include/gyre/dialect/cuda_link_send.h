@@ -15,7 +15,7 @@
 /* The length of a message that a handler wrote. */
 GYRE_HELPER gyre_u32 gyre_link_length_(const gyre_link_out_ *out, const gyre_u8 *message)
 {
-    const gyre_u32 said = GYRE_FIRST_WORD_(message + GYRE_SLOT_HEADER_SIZE);
+    const gyre_u32 said = GYRE_FIRST_WORD_(message + GYRE_SLOT_HEADER_SIZE + GYRE_LINK_FRONT_(out->type));
     return GYRE_REPLY_LENGTH_(out->type.least, out->type.size, said);
 }
 

@@ -54,6 +54,9 @@ struct gyre_link_out_ {
     gyre_u32 placed,
         heard; /* of a topic: what is emitted is put into this ring; a subscriber fetches from it */
     gyre_cuda_port_type type;
+#if GYRE_ASKS
+    gyre_u32 talk, back, choice; /* as in the ring */
+#endif
 };
 
 /** A subscriber of a topic, with the block's own ring. */
@@ -77,7 +80,8 @@ struct gyre_link_in_ {
     const gyre_u8 *slots;
     gyre_u64 next;
     gyre_u32 mask, stride;
-    gyre_u32 share, reserved; /* enum gyre_link_share */
+    gyre_u32 share,
+        talk; /* enum gyre_link_share, enum gyre_link_talk; without GYRE_ASKS no message asks or answers */
 };
 
 #define GYRE_NEEDS_CARE_   (GYRE_FOREIGN_RING | GYRE_FOREIGN_REPLIES)
@@ -167,6 +171,9 @@ struct gyre_link_view_ {
     gyre_u32 again;  /* the message of the present run is to be handled again */
     gyre_u32 kept;   /* how often the handler was called with the message that is kept; 0: there is none */
     gyre_u32 heard;  /* programs hear what is emitted: places are zeroed first */
+#endif
+#if GYRE_ASKS
+    gyre_chunk asks[GYRE_LINK_IN_TURN * (sizeof(gyre_link_ask) / 16)]; /* of the messages of the run */
 #endif
 };
 
@@ -300,7 +307,7 @@ template <class K> struct gyre_link_shape_ {
     /* whether messages are handled one after the other: also where one call may emit more than the stage holds */
     static constexpr bool in_turn = K::gyre_its_kernel_form_ != 1 ||
                                     offset_of(K::gyre_its_port_count_) + cell_bytes > far_bytes ||
-                                    GYRE_LINK_JOINS_(K) || GYRE_LINK_REPEATS_(K);
+                                    GYRE_LINK_JOINS_(K) || GYRE_LINK_REPEATS_(K) || GYRE_ASKS;
 };
 
 /*
@@ -371,6 +378,11 @@ GYRE_HELPER void gyre_link_open_ring_(gyre_link_out_ *out, gyre_u64 rings)
     out->share = gyre_near_half_load_(&out->ring->share);
     out->head = out->next = gyre_near_load_(&out->ring->head);
     out->tail = gyre_near_load_(&out->ring->tail);
+#if GYRE_ASKS
+    out->talk = gyre_near_half_load_(&out->ring->talk);
+    out->back = gyre_near_half_load_(&out->ring->back);
+    out->choice = gyre_near_half_load_(&out->ring->choice);
+#endif
 }
 
 GYRE_OUTLINE_ void gyre_link_open_out_(gyre_link_view_ *links, gyre_u32 number, gyre_cuda_port_type type)
@@ -428,6 +440,26 @@ GYRE_OUTLINE_ void gyre_link_open_topic_(gyre_link_view_ *links, gyre_u32 number
     }
 }
 
+#if GYRE_ASKS
+#define GYRE_LINK_TALK_(ring)          gyre_near_half_load_(&(ring)->talk)
+#define GYRE_LINK_OPEN_ANSWERS_(links) gyre_link_open_answers_(links)
+
+/* Opens the ports by which answers go back, which lie behind the kernel's own ones. Called by one thread. */
+GYRE_OUTLINE_ void gyre_link_open_answers_(gyre_link_view_ *links)
+{
+    const gyre_u32 declared = links->port_count,
+                   all = links->table ? gyre_near_half_load_(&links->table->port_count) : 0;
+#pragma unroll 1
+    for (gyre_u32 i = declared; i < all && i < GYRE_PORTS_MAX; i++) {
+        gyre_link_open_out_(links, i, {0, 0, 1, 0});
+        links->port_count = i + 1;
+    }
+}
+#else
+#define GYRE_LINK_TALK_(ring)          0
+#define GYRE_LINK_OPEN_ANSWERS_(links) ((void)0)
+#endif
+
 /* Reads an inlet from the table. */
 GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_u32 number)
 {
@@ -438,7 +470,7 @@ GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_
     in.mask = gyre_near_half_load_(&in.ring->capacity) - 1;
     in.stride = gyre_near_half_load_(&in.ring->stride);
     in.share = gyre_near_half_load_(&in.ring->share);
-    in.reserved = 0;
+    in.talk = GYRE_LINK_TALK_(in.ring);
     in.next = gyre_near_load_(in.share ? &gyre_link_window_(links, number)->next : &in.ring->claimed);
     return in;
 }
@@ -580,6 +612,7 @@ GYRE_HELPER void gyre_link_open_(const gyre_cuda_arguments &arguments, gyre_bloc
 #pragma unroll
         for (int i = 0; i < (int)K::gyre_its_port_count_; i++)
             gyre_link_open_out_(links, (gyre_u32)i, K::gyre_its_ports_::of(i));
+        GYRE_LINK_OPEN_ANSWERS_(links);
 #pragma unroll 1
         for (int i = 0; i < (int)K::gyre_its_port_count_; i++)
             gyre_link_open_topic_(links, (gyre_u32)i);

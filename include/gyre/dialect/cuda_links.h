@@ -19,6 +19,8 @@
 
 #include "gyre/dialect/cuda_link_find.h"
 
+#include "gyre/dialect/cuda_link_asked.h"
+
 /* ---- fetching ---- */
 
 /* Whether a slot whose first chunk is `head` has message `index` of the run. */
@@ -39,7 +41,9 @@ GYRE_HELPER void gyre_link_fetch_(gyre_link_view_ *links, gyre_chunk *cells, gyr
     const gyre_link_run_ run = links->run; /* in registers: the loads below let nothing stay known */
     /* neighbouring lanes of one warp have the chunks of a message that lies in a line */
     const gyre_u32 each = stage::request_chunks, pitch = each == 3 ? 4 : each, all = run.count * pitch;
+    const gyre_u32 skips = GYRE_LINK_SKIPS_(links, run);
     const gyre_chunk zero = {0, 0};
+    GYRE_LINK_FETCH_ASKS_(links, run);
 #pragma unroll 1
     for (gyre_u32 base = threadIdx.x; base < all; base += GYRE_LINK_LOADS * threads) {
         gyre_chunk mine[GYRE_LINK_LOADS];
@@ -49,9 +53,9 @@ GYRE_HELPER void gyre_link_fetch_(gyre_link_view_ *links, gyre_chunk *cells, gyr
             const gyre_u8 *from =
                 run.slots +
                 (gyre_link_index_(links, run, chunk < all ? chunk / pitch : 0) & run.mask) * run.stride +
-                part * 16;
+                part * 16 + (part ? skips : 0);
             mine[j] = zero;
-            if (chunk < all && part < each && part * 16 < run.stride)
+            if (chunk < all && part < each && part * 16 + skips < run.stride)
                 mine[j] = run.from == GYRE_RUN_LINK ? gyre_near_chunk_load_(from) : gyre_chunk_load_(from);
         }
 #pragma unroll
@@ -64,6 +68,7 @@ GYRE_HELPER void gyre_link_fetch_(gyre_link_view_ *links, gyre_chunk *cells, gyr
                 atomicMin(&links->found, chunk / pitch);
         }
     }
+    GYRE_LINK_STORE_ASKS_(links, run, threads);
 #pragma unroll 1
     for (gyre_u32 chunk = threadIdx.x; chunk < run.count * stage::reply_chunks; chunk += threads)
         cells[chunk / stage::reply_chunks * stage::cell + each + chunk % stage::reply_chunks] = zero;
@@ -127,6 +132,10 @@ struct gyre_link_message_ {
     gyre_u32 again; /* its handler is to be called again with it, */
     gyre_u64 keeps; /* and this is its origin then */
 #endif
+#if GYRE_ASKS
+    gyre_u32 answer; /* 1 + the port by which its reply goes to whoever asked; 0: it is no answer */
+    gyre_i32 asking; /* of what leaves: asks less answers */
+#endif
 };
 
 GYRE_HELPER const gyre_link_entry_ *gyre_entry_of_(const gyre_link_view_ *links, gyre_u64 origin)
@@ -189,6 +198,8 @@ GYRE_HELPER gyre_u32 gyre_end_flow_(const gyre_flow *flow, gyre_slot *out)
         gyre_write_failure_(out, GYRE_FAILURE_REPLIES, "two handlers replied to one request");
         return 0;
     }
+    if (GYRE_FLOW_ENDS_ASKING_(flow, answers, out))
+        return 0;
     out->length = answers ? gyre_near_half_load_(&flow->length) : 0;
     out->info = answers ? GYRE_OUTCOME_REPLY : GYRE_OUTCOME_NO_REPLY;
     return answers;
@@ -246,9 +257,14 @@ GYRE_HELPER void gyre_link_aim_(const gyre_link_view_ *links, const gyre_link_pl
         if (!shape::in_turn)
             ports[i] = {mine + shape::offset_of(i), 0, 0xffffffffu, shape::stride_of(i), most, 0};
         else if (emits && (out->use == GYRE_PORT_LINKED || out->use == GYRE_PORT_TOPIC))
-            ports[i] = {out->slots, (gyre_u32)out->next, out->mask, out->stride, most, 0};
+            ports[i] = {out->slots + GYRE_LINK_FRONT_(K::gyre_its_ports_::of(i)),
+                        (gyre_u32)out->next,
+                        out->mask,
+                        out->stride,
+                        most,
+                        0};
         else
-            ports[i] = {places.thrown, 0, 0, 0, most, 0};
+            ports[i] = {places.thrown + GYRE_LINK_FRONT_(K::gyre_its_ports_::of(i)), 0, 0, 0, most, 0};
     }
 }
 
@@ -259,9 +275,11 @@ GYRE_HELPER void gyre_link_fail_(gyre_slot *out, gyre_i32 code, const char *text
         gyre_write_failure_(out, code, text);
 }
 
+#include "gyre/dialect/cuda_link_asks.h"
+
 /* Returns how many messages the call emitted to links. A message that failed has emitted nothing. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_link_emitted_(const gyre_link_view_ *links, const gyre_link_message_ *message,
+GYRE_HELPER gyre_u32 gyre_link_emitted_(const gyre_link_view_ *links, gyre_link_message_ *message,
                                         gyre_cuda_port *ports, gyre_slot *out)
 {
     typedef gyre_link_shape_<K> shape;
@@ -277,6 +295,7 @@ GYRE_HELPER gyre_u32 gyre_link_emitted_(const gyre_link_view_ *links, const gyre
         else if (ports[i].emitted && links->outs[i].use == GYRE_PORT_TOPIC)
             sent += gyre_link_topic_sent_(links, (gyre_u32)i, ports[i].emitted);
     }
+    sent += GYRE_LINK_JUDGE_ASKS_(K, links, message, ports, out);
     if (message->origin && !(message->origin & GYRE_ORIGIN_TAP) && out->info == GYRE_OUTCOME_REPLY &&
         !links->answers)
         gyre_link_fail_(out, GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
@@ -352,6 +371,7 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
     gyre->origin = 0;
     gyre->flow = 0;
     gyre->clears = GYRE_LINK_CLEARS_(links, 0);
+    GYRE_LINK_TAKE_TOKEN_(links, number, gyre);
     if (run->from == GYRE_RUN_QUEUE)
         return message;
     if (run->from == GYRE_RUN_ENTRY) {
@@ -596,6 +616,7 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
             failed = gyre_link_handle_<K>(links, places.cells, number, ports, &message, arguments.state,
                                           buffers, gyre);
         if (threadIdx.x == 0) {
+            GYRE_LINK_PLACE_ASKS_(K, links, places, number, message, ports);
             gyre_link_place_<K>(links, ports, message.next);
             links->to[number] = message.to;
             links->view->failed += failed;

@@ -20,6 +20,9 @@ struct gyre_cuda_port {
 /** A port as a kernel's file declares it. */
 struct gyre_cuda_port_type {
     gyre_u32 size, least, most;
+#if GYRE_ASKS
+    gyre_u32 asks; /* not 0: it is declared with ASK */
+#endif
 };
 
 /* ---- declaring ports ---- */
@@ -43,24 +46,26 @@ template <class T, gyre_u32 empty> struct gyre_cuda_port_to {
                       GYRE_PORT_MOST_MAX) " messages to it, and its third word is " GYRE_TEXT_(most_));
 
 /* What a call may emit to each port stands beside the text: `most_` may be an enumerator, whose text says no number. */
-#define GYRE_PORTS(name_, LIST_)                                                                             \
-    enum { gyre_ports_of_##name_ = 0 LIST_(GYRE_PORT_) };                                                    \
+#define GYRE_PORTS_AS_(name_, count_, asserts_, members_, types_, texts_, numbers_)                          \
+    enum { gyre_ports_of_##name_ = 0 count_ };                                                               \
     static_assert(gyre_ports_of_##name_ >= 1 && gyre_ports_of_##name_ <= GYRE_PORTS_MAX,                     \
                   "ports " #name_ ": a kernel has 1 to " GYRE_TEXT_(                                         \
                       GYRE_PORTS_MAX) " ports, and this list has more, or none");                            \
-    LIST_(GYRE_PORT_MOST_)                                                                                   \
-    struct name_ {                                                                                           \
-        LIST_(GYRE_PORT_MEMBER_)                                                                             \
+    asserts_ struct name_ {                                                                                  \
+        members_                                                                                             \
     };                                                                                                       \
     struct gyre_port_types_of_##name_ {                                                                      \
         static __device__ __forceinline__ constexpr gyre_cuda_port_type of(int number)                       \
         {                                                                                                    \
-            constexpr gyre_cuda_port_type types[] = {LIST_(GYRE_PORT_TYPE_)};                                \
+            constexpr gyre_cuda_port_type types[] = {types_};                                                \
             return types[number];                                                                            \
         }                                                                                                    \
     };                                                                                                       \
-    GYRE_EXPORTED_TEXT_(gyre_ports_text_##name_, LIST_(GYRE_PORT_TEXT_))                                     \
-    extern "C" __device__ gyre_u32 gyre_ports_most_##name_[] = {LIST_(GYRE_PORT_COUNT_)};
+    GYRE_EXPORTED_TEXT_(gyre_ports_text_##name_, texts_)                                                     \
+    extern "C" __device__ gyre_u32 gyre_ports_most_##name_[] = {numbers_};
+#define GYRE_PORTS(name_, LIST_)                                                                             \
+    GYRE_PORTS_AS_(name_, LIST_(GYRE_PORT_), LIST_(GYRE_PORT_MOST_), LIST_(GYRE_PORT_MEMBER_),               \
+                   LIST_(GYRE_PORT_TYPE_), LIST_(GYRE_PORT_TEXT_), LIST_(GYRE_PORT_COUNT_))
 
 /* The ports of a kernel that has none. */
 struct gyre_no_ports {
@@ -122,6 +127,7 @@ GYRE_HELPER T *gyre_emit_to_(gyre_context *gyre, gyre_cuda_port_to<T, empty> *po
 }
 
 #include "gyre/dialect/cuda_words.h"
+#include "gyre/dialect/cuda_asks.h"
 
 GYRE_HELPER gyre_u32 gyre_hop(const gyre_context *gyre)
 {

@@ -55,7 +55,8 @@ typedef struct gyre_block_shared {
 
 /*
  * Of these, kernels of files that are compiled with GYRE_LIMITED = 1 can be stages of pipelines that limit their flows by a window
- * or a quota; GYRE_AGAIN = 1: kernels with ports may return GYRE_MORE; GYRE_FLOWS = 1: flows have memory at kernels.
+ * or a quota; GYRE_AGAIN = 1: kernels with ports may return GYRE_MORE; GYRE_FLOWS = 1: flows have memory at kernels; GYRE_ASKS = 1:
+ * kernels ask each other, on CUDA.
  */
 #ifndef GYRE_AGAIN
 #define GYRE_AGAIN 0
@@ -63,8 +64,11 @@ typedef struct gyre_block_shared {
 #ifndef GYRE_FLOWS
 #define GYRE_FLOWS 0
 #endif
+#ifndef GYRE_ASKS
+#define GYRE_ASKS 0
+#endif
 #ifndef GYRE_LIMITED
-#define GYRE_LIMITED (GYRE_AGAIN || GYRE_FLOWS)
+#define GYRE_LIMITED (GYRE_AGAIN || GYRE_FLOWS || GYRE_ASKS)
 #endif
 
 /*
@@ -124,6 +128,9 @@ typedef struct gyre_context {
     gyre_u32 memory_size;
     void *memory; /* of the message's flow at this kernel; NULL: the kernel has no GYRE_FLOW */
     void *spare;  /* in its place, for a handler that names another kernel */
+#if GYRE_ASKS
+    gyre_u32 token; /* what gyre_token says */
+#endif
 #endif
 #else
     gyre_u64 flow_id;         /* what gyre_flow_id says */
@@ -516,12 +523,19 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
 #define gyre_flow(gyre_, kernel_) ((GYRE_GLOBAL gyre_flow_of_##kernel_ *)0)
 #endif
 #if defined(GYRE_DIALECT_CUDA) && !GYRE_STAGE /* no_ports.h refuses the kernels that these words are for */
-#define GYRE_MORE        GYRE_NO_REPLY
-#define gyre_turn(gyre_) ((void)(gyre_), (gyre_u32)0)
+#define GYRE_MORE         GYRE_NO_REPLY
+#define gyre_turn(gyre_)  ((void)(gyre_), (gyre_u32)0)
+#define gyre_token(gyre_) ((void)(gyre_), (gyre_u32)0)
+#endif
+#ifdef GYRE_DIALECT_CUDA
+#define GYRE_NO_ASKS_WHY_                                                                                      \
+    "' ask, and GYRE_PORTS_WITH_ASKS stands in another file: add -DGYRE_ASKS=1 -DGYRE_STAGE=1 to the options " \
+    "of its section"
+#else
+#define GYRE_NO_ASKS_WHY_ "' ask, which kernels that stay do not do: leave mode = resident out"
 #endif
 #ifndef GYRE_PORTS_WITH_ASKS
-#define GYRE_PORTS_WITH_ASKS(name_, LIST_)                                                                   \
-    GYRE_NO_FLOW_ASSERT_("ports '" #name_ "' ask, which this backend does not have yet")
+#define GYRE_PORTS_WITH_ASKS(name_, LIST_) GYRE_NO_FLOW_ASSERT_("ports '" #name_ GYRE_NO_ASKS_WHY_)
 #endif
 
 #endif

@@ -8,6 +8,7 @@
 
 #define STAGE  GYRE_KERNEL_STAGE_OPTION
 #define LIMITS GYRE_KERNEL_LIMITS_OPTION
+#define ASKS   GYRE_KERNEL_ASKS_OPTION
 
 static bool has(const char *kernel, const char *option)
 {
@@ -37,6 +38,22 @@ START_TEST(kernels_of_a_pipeline_with_a_quota_are_compiled_for_that)
 }
 END_TEST
 
+/* Whoever handles a message of a flow may be the one that ends it: all kernels of such a pipeline count asks, in whichever file they are. */
+#define WIRES "[pipeline.p]\nentry = desk\nquota = 100\n[link.offers]\nfrom = desk.shop\nto = shop\n"
+START_TEST(kernels_whose_pipeline_asks_are_compiled_for_that)
+{
+    sandbox_write("desk.gyre.c", "GYRE_PORTS_WITH_ASKS(desk_ports, DESK_PORTS)\n");
+    sandbox_write("shop.gyre.c", "GYRE_PORTS(shop_ports, SHOP_PORTS)\n");
+    sandbox_write(
+        "etc/gyre.ini",
+        "[kernel.desk]\nsource = $/desk.gyre.c:desk\n[kernel.shop]\nsource = $/shop.gyre.c\n" WIRES);
+    ck_assert(has("desk", ASKS) && has("shop", ASKS) && has("shop", LIMITS) && !has("alone", ASKS));
+    sandbox_write("etc/gyre.ini",
+                  "[kernel.desk]\nsource = $/gone.gyre.c\n[kernel.shop]\nsource = $/shop.gyre.c\n" WIRES);
+    ck_assert(!has("desk", ASKS) && !has("shop", ASKS) && has("shop", LIMITS));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stage_options");
@@ -44,6 +61,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, sandbox_make, sandbox_remove);
     tcase_add_test(tcase, senders_to_topics_and_outlets_are_compiled_for_programs);
     tcase_add_test(tcase, kernels_of_a_pipeline_with_a_quota_are_compiled_for_that);
+    tcase_add_test(tcase, kernels_whose_pipeline_asks_are_compiled_for_that);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }

@@ -41,6 +41,18 @@ START_TEST(asks_are_refused_apart_from_other_words)
 }
 END_TEST
 
+START_TEST(rounds_are_refused_apart_from_asks)
+{
+    char text[] = "kernel\tpour\t3\nrare\tgyre_round\tk.c\t4\ndone\n";
+    struct gyre_check check = {.roundless = "far"};
+    ck_assert_int_eq(read("rare\tgyre_round\tk.c\t4\nkernel\tpour\t3\ndone\n", NULL, "far").verdict,
+                     GYRE_CHECK_PASSED);
+    gyre_check_read(&check, text);
+    ck_assert_int_eq(check.verdict, GYRE_CHECK_REFUSED);
+    ck_assert_ptr_nonnull(strstr(check.sentence, "k.c:4: backend 'far' does not have gyre_round yet"));
+}
+END_TEST
+
 START_TEST(other_words_are_refused_apart_from_asks)
 {
     expect_refused(MORE ASKS "done\n", "far", NULL, "k.c:5: backend 'far' does not have GYRE_MORE yet");
@@ -54,6 +66,7 @@ int main(void)
     TCase *tcase = tcase_create("check_words");
     tcase_add_test(tcase, a_backend_with_all_words_refuses_none);
     tcase_add_test(tcase, asks_are_refused_apart_from_other_words);
+    tcase_add_test(tcase, rounds_are_refused_apart_from_asks);
     tcase_add_test(tcase, other_words_are_refused_apart_from_asks);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
