@@ -10,7 +10,6 @@ static const struct {
     enum savina_need need;
     const char *reason;
 } lacks[] = {
-    {"cuda", NEEDS_ASKS, "it asks, which is not there on CUDA"},
     {"cuda", NEEDS_KEYED, "its links end at a keyed actor, which is not there on CUDA"},
 };
 

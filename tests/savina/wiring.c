@@ -76,7 +76,7 @@ gyre_kernel *wiring_stage(struct wiring *wiring, const char *file, const char *k
                                    .source = source,
                                    .kernel = kernel,
                                    .name = wiring->names[at],
-                                   .stage = is_limited ? 2 : 1,
+                                   .stage = is_limited ? 3 : 1, /* one of the kernels may ask */
                                    .blocks = 1,
                                    .state = wiring->state,
                                    .state_size = wiring->state ? sizeof *wiring->state : 0,
