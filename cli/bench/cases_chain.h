@@ -8,6 +8,9 @@
 /** What links replace: the client takes each kernel's reply, and sends it to the next kernel. */
 gyre_status bench_run_chain_by_host(const bench_case *self, const bench_options *options, bench_row *row);
 
+/** An ask and its answer: a kernel asks another one, many times a request, one ask behind the other. Figures are of one ask. */
+gyre_status bench_run_ask(const bench_case *self, const bench_options *options, bench_row *row);
+
 /**
  * Floors: a thread a kernel, with a bare ring of slots between each two. Threads that find nothing for a while give their
  * processor away, because there may be more of them than processors.
