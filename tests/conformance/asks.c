@@ -387,6 +387,69 @@ static void wrong_asks_are_told(struct conformance *test)
         "let its request be 'verse', or a protocol (GYRE_PROTOCOL) that has 'verse' among its types");
 }
 
+/* ---- kernels that are compiled for it ---- */
+
+static void launch_staged(struct conformance *test, const char *file, const char *kernel, int stage)
+{
+    gyre_kernel *launched = NULL;
+    gyre_launch_desc desc = launch_desc(test, file, kernel);
+    desc.stage = stage;
+    must(gyre_launch(test->runtime, &desc, &launched));
+}
+
+/* A hermit answers, is silent, or fails. */
+static void require_hermits_word(const gyre_completion *completion, const riddle *reply)
+{
+    const uint32_t what = (uint32_t)(completion->index % 4);
+    if (what == RIDDLE_SILENT)
+        require_failure(completion, -22, "a kernel was asked, and did not reply");
+    else if (what == RIDDLE_FAILS)
+        require_failure(completion, RIDDLE_FAILURE, "as told");
+    else
+        require(completion->outcome == GYRE_REPLIED &&
+                reply->sum == riddle_mix(completion->index, 300) + 1 + completion->index);
+}
+
+static void ask_hermits(gyre_pipeline *pipeline)
+{
+    enum { COUNT = 100 };
+    gyre_queue *queue = gyre_pipeline_queue(pipeline);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        const riddle request = {.seed = i, .what = (uint32_t)(i % 4)};
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    }
+    for (uint64_t i = 0; i < COUNT; i++) {
+        riddle reply = {0};
+        gyre_completion completion = {0};
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require_hermits_word(&completion, &reply);
+    }
+}
+
+/* Kernels of other files that hold no trace of asks are refused where others ask. Those that are compiled for it answer. */
+static void kernels_count_asks_or_are_refused(struct conformance *test)
+{
+    static const char *const entry = "wonder";
+    const gyre_link_desc link = join("wonder.about", "hermit");
+    gyre_pipeline_desc desc = describe(&link, 1, 4);
+    desc.entries = desc.answers = &entry;
+    launch_staged(test, "wonders.gyre.c", "wonder", 3);
+    for (int stage = 2; stage <= 3; stage++) {
+        gyre_pipeline *pipeline = NULL;
+        launch_staged(test, "hermits.gyre.c", "hermit", stage);
+        if (gyre_pipeline_open(test->runtime, &desc, &pipeline) == GYRE_OK) {
+            ask_hermits(pipeline);
+            must(gyre_pipeline_close(pipeline, soon()));
+        } else {
+            require(stage == 2);
+            require_sentence(
+                "kernels of the pipeline ask, and kernel 'hermit' was compiled without what counts "
+                "asks: launch it with gyre_launch_desc.stage = 3");
+        }
+        gyre_kernel_release(gyre_kernel_find(test->runtime, "hermit"));
+    }
+}
+
 /* A kernel has room for so many ports and askers. */
 static void too_many_askers_are_told(struct conformance *test)
 {
@@ -414,6 +477,7 @@ static void too_many_askers_are_told(struct conformance *test)
 }
 
 const struct conformance_case ask_cases[] = {
+    {"kernels_count_asks_or_are_refused", kernels_count_asks_or_are_refused},
     {"random_asks_come_to_what_was_foreseen", random_asks_come_to_what_was_foreseen},
     {"answers_come_in_any_order", answers_come_in_any_order},
     {"a_message_asks_a_thousand_times", a_message_asks_a_thousand_times},
