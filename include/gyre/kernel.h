@@ -79,8 +79,7 @@
  *     GYRE_KERNEL_OF_TO(name, LIST, ports), GYRE_BLOCK_KERNEL_OF_TO(name, LIST, ports, scratch),
  *     GYRE_ACTOR_OF_TO(name, LIST, ports, state), each also _WITH; a handler that emits: GYRE_HANDLER_TO
  *
- * On the CPU and on OpenCL (CUDA refuses it) a port may ask: the kernel that it leads to answers by its reply, which comes back as a message
- * of this kernel. The kernel takes it as a request: of its one type, or of one of its protocol.
+ * A port may ask: the kernel that it leads to answers by its reply, which comes back as a message of this kernel. The kernel takes it as a request: of its one type, or of one of its protocol.
  *
  *     #define DESK_PORTS(PORT, ASK) PORT(word, words, 8) ASK(order, offer, shop, 2)
  *     GYRE_PORTS_WITH_ASKS(desk_ports, DESK_PORTS)
@@ -187,7 +186,7 @@ typedef int gyre_result;
  *   u32 gyre_turn(gyre)            how often the handler was called with this message before
  *
  *   T *gyre_ask(gyre, port, u32 token)
- *                                  on the CPU and on OpenCL (CUDA refuses it): as gyre_emit, of a port declared with ASK. The token, any number but 0, comes back with the answer
+ *                                  as gyre_emit, of a port declared with ASK. The token, any number but 0, comes back with the answer
  *   u32 gyre_token(gyre)           in every kernel: the token of the ask whose answer the message is; 0: it is no answer
  *   u32 gyre_round(gyre)           in the kernel that begins the rounds of its pipeline (on the CPU and on OpenCL): which round begins now, from 1 on,
  *                                  with a request of zeros; 0: the message is one of a client or of a link
