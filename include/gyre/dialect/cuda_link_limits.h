@@ -11,41 +11,17 @@
 
 /* ---- the window ---- */
 
-/*
- * Where kernels ask, answers come to whoever looks at its entry as well, and a look at the entry crosses the bus. So while flows are under way
- * a block with links looks at entries once in so many clocks.
- */
-#ifndef GYRE_LINK_ENTRY_CLOCKS
-#define GYRE_LINK_ENTRY_CLOCKS 4000
-#endif
-#if GYRE_ASKS
-/* Whether it is time for another look at the queue, while so many flows are under way. Called by one thread. */
-GYRE_HELPER gyre_u32 gyre_link_is_time_(gyre_link_view_ *links, gyre_u32 which, gyre_u32 under_way)
-{
-    const gyre_u32 now = (gyre_u32)clock64();
-    if (under_way && links->inlet_count && now - links->looked[which] < GYRE_LINK_ENTRY_CLOCKS)
-        return 0;
-    links->looked[which] = now;
-    return 1;
-}
-#define GYRE_LINK_IS_TIME_(links, which, under_way) gyre_link_is_time_((links), (which), (under_way))
-#else
-#define GYRE_LINK_IS_TIME_(links, which, under_way) 1
-#endif
-
 /* Whether a request of the queue may be taken now. Called by the first warp. */
-GYRE_HELPER gyre_u32 gyre_link_is_open_(gyre_link_view_ *links, gyre_u32 which, gyre_u32 mask)
+GYRE_HELPER gyre_u32 gyre_link_is_open_(const gyre_link_view_ *links, gyre_u32 which, gyre_u32 mask)
 {
     const gyre_link_entry_ *entry = &links->entries[links->entry_of[which] - 1];
     const gyre_served *queue = &links->view->served[which];
     gyre_u32 is_open = 1;
     if (!entry->admission)
         return 1;
-    if ((threadIdx.x & 31) == 0) {
-        const gyre_u32 under_way = gyre_near_half_load_(&entry->admission->under_way);
-        is_open = (under_way < entry->window && GYRE_LINK_IS_TIME_(links, which, under_way)) ||
+    if ((threadIdx.x & 31) == 0)
+        is_open = gyre_near_half_load_(&entry->admission->under_way) < entry->window ||
                   gyre_near_load_(&queue->claims->next) < *(volatile const gyre_u64 *)&queue->dropping;
-    }
     return __shfl_sync(mask, is_open, 0);
 }
 

@@ -173,7 +173,6 @@ struct gyre_link_view_ {
     gyre_u32 heard;  /* programs hear what is emitted: places are zeroed first */
 #endif
 #if GYRE_ASKS
-    gyre_u32 looked[GYRE_QUEUES_MAX]; /* clocks: when the block last looked at a queue that is an entry */
     gyre_chunk asks[GYRE_LINK_IN_TURN * (sizeof(gyre_link_ask) / 16)]; /* of the messages of the run */
 #endif
 };

@@ -13,7 +13,8 @@
 #define RIDDLE(FIELD) FIELD(u64, seed) FIELD(u64, sum) FIELD(u32, deep) FIELD(u32, what)
 GYRE_MESSAGE(riddle, RIDDLE)
 enum { RIDDLE_FAILURE = 7 /* the code of failures */ };
-enum { RIDDLE_SILENT = 1, RIDDLE_FAILS = 2 }; /* `what` of a riddle for a hermit who does not reply, or fails */
+/* `what` of a riddle for a hermit: he does not reply, or fails, or his answer is kept from the client. */
+enum { RIDDLE_SILENT = 1, RIDDLE_FAILS = 2, RIDDLE_UNTOLD = 3 };
 
 /* Who asks for texts takes these, too: a message and its answer are of different types and sizes. */
 #define VERSE(FIELD) FIELD(u32, number) FIELD(utf8, text)

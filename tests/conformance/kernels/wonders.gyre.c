@@ -7,7 +7,7 @@
 #define WONDER_PORTS(PORT, ASK) ASK(riddle, riddle, about, 1)
 GYRE_PORTS_WITH_ASKS(wonder_ports, WONDER_PORTS)
 
-/* Its answer is what it heard, and the token. */
+/* Its reply is what it heard, and the token. */
 GYRE_KERNEL_TO(wonder, riddle, riddle, wonder_ports)
 {
     if (gyre_token(gyre) == 0) {
@@ -16,5 +16,5 @@ GYRE_KERNEL_TO(wonder, riddle, riddle, wonder_ports)
     }
     *reply = *request;
     reply->sum += gyre_token(gyre);
-    return GYRE_REPLY;
+    return request->what == RIDDLE_UNTOLD ? GYRE_NO_REPLY : GYRE_REPLY;
 }
