@@ -40,7 +40,6 @@ GYRE_HELPER gyre_u64 gyre_link_key_hash_(const gyre_link_in_ &in, gyre_u64 index
 {
     const gyre_u32 size = gyre_near_half_load_(&in.ring->key_size);
     const gyre_u8 *const from = in.slots + (index & in.mask) * in.stride + GYRE_SLOT_HEADER_SIZE +
-                                (GYRE_LINK_TALK_(in.ring) ? (gyre_u32)sizeof(gyre_link_ask) : 0) +
                                 gyre_near_half_load_(&in.ring->key_offset);
     const gyre_u32 skew = (gyre_u32)(gyre_u64)from & 7;
     const gyre_u64 *const words = (const gyre_u64 *)(from - skew);

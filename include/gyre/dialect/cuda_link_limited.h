@@ -186,7 +186,7 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
         leaves = message->origin & GYRE_ORIGIN_SOLE
                      ? gyre_limited_sole_(links, message, out, sent)
                      : gyre_limited_counted_(links, message, out, sent, gyre_link_groups_<K>(links));
-        GYRE_LINK_COUNT_ASKS_(links, message, leaves);
+        GYRE_LINK_COUNT_ASKS_(links, message, leaves && sent);
         if (message->to && !begins)
             message->index = gyre_near_load_(index);
         if (message->to && out->info != GYRE_OUTCOME_DROPPED)
