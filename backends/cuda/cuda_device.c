@@ -369,7 +369,8 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
                             .blocks_default_large = large_blocks(device),
                             .knows_express = 1,
                             .knows_links = LINKING | GYRE_LINKING_SLOTS | GYRE_LINKING_KEYS |
-                                           GYRE_LINKING_TOPICS | GYRE_LINKING_WORDS | GYRE_LINKING_CYCLES,
+                                           GYRE_LINKING_TOPICS | GYRE_LINKING_WORDS | GYRE_LINKING_CYCLES |
+                                           GYRE_LINKING_POOLS,
                             .link_slots =
                                 4096, /* room comes back by sixteenths, and a run takes 512 messages */
                             .block_lane_multiple = WARP};

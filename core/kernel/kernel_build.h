@@ -13,7 +13,7 @@ gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc)
 /** The gyre_launch_desc.stage that a kernel like the one that was built is launched with. */
 static inline int gyre_kernel_stage_of(const gyre_kernel_record *record)
 {
-    return record->is_island ? 0 : record->is_unlimited ? 1 : 2;
+    return record->is_island ? 0 : record->is_unlimited ? 1 : record->is_poolless ? 2 : 3;
 }
 /**
  * Opens the device and builds a kernel whose name the descriptor may leave out. Then only the build tells the name of the file's

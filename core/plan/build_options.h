@@ -24,6 +24,8 @@ const char *gyre_kernel_backend(const struct gyre_config *config, const char *na
 #define GYRE_KERNEL_STAGE_OPTION " -DGYRE_STAGE=1"
 /** And, behind that, of one whose pipeline limits flows by a window or a quota, or that sends to topics or outlets, which programs hear. */
 #define GYRE_KERNEL_LIMITS_OPTION " -DGYRE_LIMITED=1"
+/** And, behind these, of one that is a member of a pool. */
+#define GYRE_KERNEL_POOLS_OPTION " -DGYRE_POOLS=1"
 
 /** Writes the options that a launch of the kernel `name` gives the compiler: the options of its section, and the options
  * that its other settings, the settings of all queues, and pipelines need. */

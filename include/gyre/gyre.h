@@ -168,8 +168,8 @@ typedef struct gyre_launch_desc {
     size_t state_size; /* must be the size of the kernel's state type */
     const gyre_binding_name *bindings; /* every buffer of the kernel, in any order */
     size_t binding_count;
-    /* 1: the kernel is to be a stage of a pipeline (gyre/pipeline.h), 2: of one with a window or a quota, or that sends to programs.
-     * A kernel with ports can always be one, and so can one that a wiring section names; a GPU's hold no trace of links otherwise */
+    /* 1: the kernel is to be a stage of a pipeline (gyre/pipeline.h), 2: of one with a window or a quota, or that sends to programs,
+     * 3: a member of a pool. A kernel with ports can always be one, and so can one that a wiring section names; a GPU's hold no trace of links otherwise */
     int stage;
 } gyre_launch_desc;
 

@@ -54,6 +54,9 @@ struct gyre_link_out_ {
     gyre_u32 placed,
         heard; /* of a topic: what is emitted is put into this ring; a subscriber fetches from it */
     gyre_cuda_port_type type;
+#if GYRE_POOLS
+    gyre_u32 pool; /* gyre_link_ring.pool */
+#endif
 };
 
 /** A subscriber of a topic, with the block's own ring. */
@@ -77,7 +80,8 @@ struct gyre_link_in_ {
     const gyre_u8 *slots;
     gyre_u64 next;
     gyre_u32 mask, stride;
-    gyre_u32 share, reserved; /* enum gyre_link_share */
+    gyre_u32 share; /* enum gyre_link_share */
+    gyre_u32 pool;  /* 0: the ring is of no pool; else gyre_link_ring.pool, with GYRE_POOL_OWNER_ */
 };
 
 #define GYRE_NEEDS_CARE_   (GYRE_FOREIGN_RING | GYRE_FOREIGN_REPLIES)
@@ -120,6 +124,9 @@ struct gyre_link_run_ {
     gyre_u32 entry;  /* the entry's number in the table */
     gyre_u32 hoped;  /* nobody has looked whether they are there, which is seen when they are fetched */
     gyre_u32 picked; /* they are no neighbours: gyre_link_view_.picked says where they lie */
+#if GYRE_POOLS
+    gyre_u32 stays; /* the place of the message is that of the next one that the block emits: nobody gets it back */
+#endif
 };
 
 /** The words of a stage that the threads of a block share, in shared memory. */
@@ -369,6 +376,9 @@ GYRE_HELPER void gyre_link_open_ring_(gyre_link_out_ *out, gyre_u64 rings)
     out->shift = gyre_link_shift_(out->mask);
     out->stride = gyre_near_half_load_(&out->ring->stride);
     out->share = gyre_near_half_load_(&out->ring->share);
+#if GYRE_POOLS
+    out->pool = gyre_near_half_load_(&out->ring->pool);
+#endif
     out->head = out->next = gyre_near_load_(&out->ring->head);
     out->tail = gyre_near_load_(&out->ring->tail);
 }
@@ -428,6 +438,22 @@ GYRE_OUTLINE_ void gyre_link_open_topic_(gyre_link_view_ *links, gyre_u32 number
     }
 }
 
+#if GYRE_POOLS
+#define GYRE_POOL_OWNER_SHIFT_   24
+#define GYRE_POOL_OWNER_(number) ((number) << GYRE_POOL_OWNER_SHIFT_)
+
+/* What a ring is of a pool: gyre_link_ring.pool and, if the block emits into it, 1 + the number of the port. */
+GYRE_OUTLINE_ gyre_u32 gyre_pool_of_ring_(const gyre_link_view_ *links, const gyre_link_ring *ring)
+{
+    const gyre_u32 pool = gyre_near_half_load_(&ring->pool);
+#pragma unroll 1
+    for (gyre_u32 i = 0; pool && i < links->port_count; i++)
+        if (links->outs[i].ring == ring && links->outs[i].use == GYRE_PORT_LINKED)
+            return pool | GYRE_POOL_OWNER_(i + 1);
+    return pool;
+}
+#endif
+
 /* Reads an inlet from the table. */
 GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_u32 number)
 {
@@ -438,7 +464,11 @@ GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_
     in.mask = gyre_near_half_load_(&in.ring->capacity) - 1;
     in.stride = gyre_near_half_load_(&in.ring->stride);
     in.share = gyre_near_half_load_(&in.ring->share);
-    in.reserved = 0;
+#if GYRE_POOLS
+    in.pool = gyre_pool_of_ring_(links, in.ring);
+#else
+    in.pool = 0;
+#endif
     in.next = gyre_near_load_(in.share ? &gyre_link_window_(links, number)->next : &in.ring->claimed);
     return in;
 }

@@ -450,7 +450,12 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
 #define GYRE_STAGE_TRAITS_(ports_)                                                                           \
     enum { gyre_its_port_count_ = gyre_ports_of_##ports_ };                                                  \
     typedef gyre_port_types_of_##ports_ gyre_its_ports_;
-#if GYRE_LIMITED
+#if GYRE_LIMITED && GYRE_POOLS
+#define GYRE_STAGE_MARK_(name_)                                                                              \
+    GYRE_EXPORTED_TEXT_(gyre_stage_##name_, "stage")                                                         \
+    GYRE_EXPORTED_TEXT_(gyre_limited_##name_, "limited")                                                     \
+    GYRE_EXPORTED_TEXT_(gyre_pools_##name_, "pools")
+#elif GYRE_LIMITED
 #define GYRE_STAGE_MARK_(name_)                                                                              \
     GYRE_EXPORTED_TEXT_(gyre_stage_##name_, "stage")                                                         \
     GYRE_EXPORTED_TEXT_(gyre_limited_##name_, "limited")

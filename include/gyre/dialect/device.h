@@ -55,7 +55,8 @@ typedef struct gyre_block_shared {
 
 /*
  * Of these, kernels of files that are compiled with GYRE_LIMITED = 1 can be stages of pipelines that limit their flows by a window
- * or a quota; GYRE_AGAIN = 1: kernels with ports may return GYRE_MORE; GYRE_FLOWS = 1: flows have memory at kernels.
+ * or a quota; GYRE_AGAIN = 1: kernels with ports may return GYRE_MORE; GYRE_FLOWS = 1: flows have memory at kernels;
+ * GYRE_POOLS = 1: they take work from pools.
  */
 #ifndef GYRE_AGAIN
 #define GYRE_AGAIN 0
@@ -63,8 +64,11 @@ typedef struct gyre_block_shared {
 #ifndef GYRE_FLOWS
 #define GYRE_FLOWS 0
 #endif
+#ifndef GYRE_POOLS
+#define GYRE_POOLS 0
+#endif
 #ifndef GYRE_LIMITED
-#define GYRE_LIMITED (GYRE_AGAIN || GYRE_FLOWS)
+#define GYRE_LIMITED (GYRE_AGAIN || GYRE_FLOWS || GYRE_POOLS)
 #endif
 
 /*
