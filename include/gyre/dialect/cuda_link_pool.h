@@ -105,17 +105,17 @@ GYRE_HELPER gyre_u32 gyre_pool_take_end_(gyre_link_view_ *links, const gyre_link
 {
     const gyre_u32 owner = in.pool >> GYRE_POOL_OWNER_SHIFT_;
     const gyre_u64 upper = (gyre_u64)0xffffffffu << GYRE_POOL_UPPER_;
-    gyre_u64 ends = gyre_near_load_(&in.ring->ends), found = ~ends;
+    gyre_u64 ends = gyre_near_load_(&in.ring->ends);
+    gyre_u32 taken = 0;
 #pragma unroll 1
-    while (gyre_pool_between_(ends)) {
+    while (!taken && gyre_pool_between_(ends)) {
         const gyre_u64 next =
             owner ? ends - ((gyre_u64)1 << GYRE_POOL_UPPER_) : (ends & upper) | ((gyre_u32)ends + 1);
-        found = atomicCAS(&in.ring->ends, ends, next);
-        if (found == ends)
-            break;
+        const gyre_u64 found = atomicCAS(&in.ring->ends, ends, next);
+        taken = found == ends;
         ends = found;
     }
-    if (found != ends)
+    if (!taken)
         return 0;
     __threadfence(); /* the message is read behind the exchange: pairs with the fence in gyre_pool_show_ */
     gyre_u64 first = (gyre_u32)ends;
