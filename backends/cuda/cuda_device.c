@@ -339,7 +339,8 @@ enum {
     LARGE_BLOCKS = 4,
     LARGE_SHARE = 32,       /* the device has at least this many multiprocessors for each of these blocks */
     OWN_SHARED = 48 * 1024, /* staging and bookkeeping of the resident loop */
-    LINKING = GYRE_LINKING_YES | GYRE_LINKING_FOREIGN | GYRE_LINKING_CHANGES | GYRE_LINKING_COPIES,
+    LINKING = GYRE_LINKING_YES | GYRE_LINKING_FOREIGN | GYRE_LINKING_CHANGES | GYRE_LINKING_COPIES |
+              GYRE_LINKING_POOLS,
     /* most scratch on any device: a kernel that runs on capability 8.0 runs on later ones */
     SCRATCH_MAX = 160 * 1024
 };
@@ -369,8 +370,7 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
                             .blocks_default_large = large_blocks(device),
                             .knows_express = 1,
                             .knows_links = LINKING | GYRE_LINKING_SLOTS | GYRE_LINKING_KEYS |
-                                           GYRE_LINKING_TOPICS | GYRE_LINKING_WORDS | GYRE_LINKING_CYCLES |
-                                           GYRE_LINKING_POOLS,
+                                           GYRE_LINKING_TOPICS | GYRE_LINKING_WORDS | GYRE_LINKING_CYCLES,
                             .link_slots =
                                 4096, /* room comes back by sixteenths, and a run takes 512 messages */
                             .block_lane_multiple = WARP};

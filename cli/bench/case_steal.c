@@ -23,10 +23,10 @@ enum { SHORT_NS = 1000, TIMES_LONGER = 100, TRIED_TURNS = 400000, ROUNDS_MOST = 
 /* How much work there is: many workers on a device, as many as the tests' machines have processors elsewhere. */
 struct scale {
     const char *backend;
-    uint32_t workers, lanes;
+    uint32_t workers, lanes, rings; /* rings: in which the tasks are spread */
     uint64_t tasks;
 };
-static const struct scale scales[] = {{"cuda", 132, 32, 400000}, {"", 2, 0, 1000}};
+static const struct scale scales[] = {{"cuda", 132, 32, 8, 400000}, {"", 2, 0, 2, 1000}};
 
 struct stealing {
     gyre_runtime *runtime;
@@ -64,8 +64,7 @@ static void many_turns(uint64_t turns, uint64_t *power, uint64_t *sum)
 /* How long one worker takes for a turn, in ns. */
 static gyre_status time_turn(const struct stealing *stealing, double *turn_ns)
 {
-    steal_task task = {
-        .x = 1, .factor = BENCH_CHAIN_FACTOR, .step = BENCH_CHAIN_STEP, .turns = TRIED_TURNS};
+    steal_task task = {.x = 1, .factor = BENCH_CHAIN_FACTOR, .step = BENCH_CHAIN_STEP, .turns = TRIED_TURNS};
     gyre_completion completion = {0};
     uint64_t power, sum;
     many_turns(TRIED_TURNS, &power, &sum);
@@ -147,7 +146,7 @@ static gyre_status open_all(struct stealing *stealing, const bench_case *self, c
     if (status == GYRE_OK)
         status = gyre_backend_choose(stealing->runtime, NULL, &choice);
     stealing->scale = *scale_of(choice.name);
-    stealing->orders = strcmp(self->name, "steal/skewed/born") == 0 ? 1 : stealing->scale.workers;
+    stealing->orders = strcmp(self->name, "steal/skewed/born") == 0 ? 1 : stealing->scale.rings;
     stealing->scale.tasks -= stealing->scale.tasks % stealing->orders;
     if (status == GYRE_OK)
         status = open_pool(stealing);
@@ -191,7 +190,8 @@ static gyre_status wait_for_births(const struct stealing *stealing)
            info.waiting < stealing->scale.tasks)
         if (gyre_clock_ns() > deadline_ns)
             return gyre_error_set(GYRE_TIMEOUT, "%llu of %llu tasks were made",
-                                  (unsigned long long)info.waiting, (unsigned long long)stealing->scale.tasks);
+                                  (unsigned long long)info.waiting,
+                                  (unsigned long long)stealing->scale.tasks);
     return status;
 }
 

@@ -9,7 +9,7 @@
 gyre_status bench_run_chain_by_host(const bench_case *self, const bench_options *options, bench_row *row);
 
 /**
- * Tasks of a pool, 1 % of which take a hundred times as long as the others, all born in one block or in as many as work. The floor is the
+ * Tasks of a pool, 1 % of which take a hundred times as long as the others, all born in one block or in several. The floor is the
  * ideal: the time that one block takes for them by itself, shared by all blocks.
  */
 gyre_status bench_run_steal(const bench_case *self, const bench_options *options, bench_row *row);

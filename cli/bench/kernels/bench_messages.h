@@ -56,10 +56,11 @@ GYRE_MESSAGE(chain_reply, BENCH_CHAIN_REPLY)
  * Tasks of a pool, each of so many turns of that arithmetic, and what they come to: 1 % of them, as if at random, take a hundred times as
  * long as the others. `turns`, `power` and `sum` are those of a short task and of a long one.
  */
-#define BENCH_STEAL_IS_LONG(number) ((((number) * 0x9e3779b97f4a7c15u) >> 40) % 100 == 0)
+#define BENCH_STEAL_IS_LONG(number) ((((number)*0x9e3779b97f4a7c15u) >> 40) % 100 == 0)
 #define BENCH_STEAL_ORDER(FIELD)                                                                             \
     FIELD(u64, first)                                                                                        \
-    FIELD(u64, count) FIELD(u64, factor) FIELD(u64, step) FIELD(u64, turns[2]) FIELD(u64, power[2]) FIELD(u64, sum[2])
+    FIELD(u64, count)                                                                                        \
+    FIELD(u64, factor) FIELD(u64, step) FIELD(u64, turns[2]) FIELD(u64, power[2]) FIELD(u64, sum[2])
 #define BENCH_STEAL_TASK(FIELD)                                                                              \
     FIELD(u64, x) FIELD(u64, factor) FIELD(u64, step) FIELD(u64, turns) FIELD(u64, right)
 GYRE_MESSAGE(steal_order, BENCH_STEAL_ORDER)

@@ -22,29 +22,19 @@
 #define GYRE_POOL_STAYS_(run)              ((run).stays)
 #define GYRE_POOL_SHOW_(out, count)        gyre_pool_show_((out), (count))
 
-#define GYRE_POOL_UPPER_ 32 /* the bit at which the upper half of `ends` begins */
+#define GYRE_POOL_UPPER_      32 /* the bit at which the upper half of `ends` begins */
 /* How good a ring is to take from: its messages, except the block's own work, and links that are of no pool. */
 #define GYRE_POOL_SCORE_OWN_  0x2000u
 #define GYRE_POOL_SCORE_LINK_ 0x4000u /* every fourth run; otherwise the least score, 1 */
 #define GYRE_POOL_SCORE_MOST_ 0x1fffu
 #define GYRE_POOL_LINK_TURNS_ 4
+#define GYRE_POOL_ROWS_       4 /* rings that a lane reads at once */
 
 /* ---- looking ---- */
 
 GYRE_HELPER gyre_u32 gyre_pool_between_(gyre_u64 ends)
 {
     return (gyre_u32)(ends >> GYRE_POOL_UPPER_) - (gyre_u32)ends;
-}
-
-/* How many messages of a ring of a pool nobody has taken, as far as is known; 0 only if there is none. */
-GYRE_HELPER gyre_u32 gyre_pool_waiting_(const gyre_link_in_ &in)
-{
-    if (in.pool & GYRE_POOL_NEWEST)
-        return gyre_pool_between_(gyre_near_load_(&in.ring->ends));
-    const gyre_u64 first = gyre_near_load_(&in.ring->claimed), head = gyre_near_load_(&in.ring->head);
-    if (!gyre_link_is_filled_(in, first))
-        return 0;
-    return head > first ? (gyre_u32)(head - first) : 1;
 }
 
 /* The ring, with the first message that nobody claimed, of a link that is of no pool. */
@@ -58,15 +48,38 @@ GYRE_HELPER gyre_link_in_ gyre_pool_in_(const gyre_link_view_ *links, gyre_u32 n
     return in;
 }
 
-GYRE_HELPER gyre_u32 gyre_pool_score_(const gyre_link_view_ *links, gyre_u32 number)
+/** What a lane has asked of a ring: its words, which may be under way. */
+struct gyre_pool_asked_ {
+    gyre_u64 first,
+        head; /* of a ring with GYRE_POOL_NEWEST: first has both ends; of a link: whether a message is there */
+    gyre_u32 pool; /* as gyre_link_in_ has it */
+};
+
+GYRE_HELPER gyre_pool_asked_ gyre_pool_ask_(const gyre_link_view_ *links, gyre_u32 number)
 {
     const gyre_link_in_ in = gyre_pool_in_(links, number);
+    gyre_pool_asked_ asked = {0, 0, in.pool};
     if (!in.pool) {
-        const gyre_u32 score = links->turn % GYRE_POOL_LINK_TURNS_ == 0 ? GYRE_POOL_SCORE_LINK_ : 1;
-        return gyre_link_is_filled_(in, in.next) ? score : 0;
+        asked.first = gyre_link_is_filled_(in, in.next);
+    } else if (in.pool & GYRE_POOL_NEWEST) {
+        asked.first = gyre_near_load_(&in.ring->ends);
+    } else {
+        asked.first = gyre_near_load_(&in.ring->claimed);
+        asked.head = gyre_near_load_(&in.ring->head);
     }
-    const gyre_u32 waiting = gyre_pool_waiting_(in);
-    if (waiting && in.pool >> GYRE_POOL_OWNER_SHIFT_)
+    return asked;
+}
+
+GYRE_HELPER gyre_u32 gyre_pool_score_(const gyre_link_view_ *links, const gyre_pool_asked_ &asked)
+{
+    gyre_u32 waiting = 0;
+    if (!asked.pool)
+        return !asked.first ? 0 : links->turn % GYRE_POOL_LINK_TURNS_ ? 1 : GYRE_POOL_SCORE_LINK_;
+    if (asked.pool & GYRE_POOL_NEWEST)
+        waiting = gyre_pool_between_(asked.first);
+    else if (asked.head > asked.first)
+        waiting = (gyre_u32)(asked.head - asked.first);
+    if (waiting && asked.pool >> GYRE_POOL_OWNER_SHIFT_)
         return GYRE_POOL_SCORE_OWN_;
     return waiting < GYRE_POOL_SCORE_MOST_ ? waiting : GYRE_POOL_SCORE_MOST_;
 }
@@ -90,8 +103,8 @@ GYRE_HELPER void gyre_pool_run_(gyre_link_view_ *links, const gyre_link_in_ &in,
                                 gyre_u64 first, gyre_u32 count, gyre_u32 stays)
 {
     gyre_link_window *window = gyre_link_window_(links, number);
-    links->run = {first, in.mask,   0,      in.slots, in.ring, GYRE_RUN_LINK,
-                  count, in.stride, number, 0,        0,       0, stays};
+    links->run = {first,     in.mask, 0, in.slots, in.ring, GYRE_RUN_LINK, count,
+                  in.stride, number,  0, 0,        0,       stays};
     gyre_near_add_(&window->taken, count);
     if (in.pool & GYRE_POOL_OWN && !(in.pool >> GYRE_POOL_OWNER_SHIFT_))
         gyre_near_add_(&window->stolen, count);
@@ -128,29 +141,51 @@ GYRE_HELPER gyre_u32 gyre_pool_take_end_(gyre_link_view_ *links, const gyre_link
     return 1;
 }
 
-/* Takes a share of the messages of a ring that leave in their order. Returns 0 if another block was quicker. Called by the first warp. */
-GYRE_HELPER gyre_u32 gyre_pool_claim_(gyre_link_view_ *links, gyre_link_in_ in, gyre_u32 number,
-                                      gyre_u32 room, gyre_u32 mask)
+/* How many of `left` messages a block takes: a part of what each taker might, so the last ones go one by one. */
+GYRE_HELPER gyre_u32 gyre_pool_share_(const gyre_link_in_ &in, gyre_u64 left, gyre_u32 room)
+{
+    const gyre_u64 share = left / (2 * GYRE_POOL_TAKERS(in.pool)) + 1;
+    return share < room ? (gyre_u32)share : room;
+}
+
+/* Waits until messages that were claimed are seen: they were stored before the ring's head, which no fence orders. */
+GYRE_HELPER void gyre_pool_await_(const gyre_link_in_ &in, gyre_u64 first, gyre_u32 count, gyre_u32 mask)
 {
     const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask);
-    gyre_u32 ours = 0;
-    in.next = gyre_shuffle_(mask, gyre_near_load_(&in.ring->claimed), 0);
-    const gyre_u32 filled = __ballot_sync(mask, gyre_link_is_filled_(in, in.next + lane));
-    gyre_u32 found = filled == mask ? lanes : (gyre_u32)__ffs((int)~filled) - 1;
-    if (!found)
-        return 0;
-    const gyre_u64 head = gyre_shuffle_(mask, gyre_near_load_(&in.ring->head), 0);
-    const gyre_u32 left = head > in.next + found ? (gyre_u32)(head - in.next) : found;
-    gyre_u32 share = left / (2 * GYRE_POOL_TAKERS(in.pool)) + 1;
-    share = share < room ? share : room;
-    if (share > found && found == lanes)
-        found = gyre_link_count_more_(in, share, mask);
-    share = share < found ? share : found;
-    if (lane == 0 && atomicCAS(&in.ring->claimed, in.next, in.next + share) == in.next) {
-        gyre_pool_run_(links, in, number, in.next, share, 0);
-        ours = 1;
+#pragma unroll 1
+    for (gyre_u32 i = lane; i < count; i += lanes)
+#pragma unroll 1
+        while (!gyre_link_is_filled_(in, first + i)) {
+        }
+    __syncwarp(mask);
+}
+
+/*
+ * Takes a share of the messages of a ring that leave in their order. Where others are quicker it goes on from where they are: each
+ * exchange tells. Returns 0 if there is none any more. Called by the first warp.
+ */
+GYRE_HELPER gyre_u32 gyre_pool_claim_(gyre_link_view_ *links, const gyre_link_in_ &in, gyre_u32 number,
+                                      gyre_u32 room, gyre_u32 mask)
+{
+    gyre_u64 first = 0;
+    gyre_u32 taken = 0;
+    if ((threadIdx.x & 31) == 0) {
+        gyre_u64 next = gyre_near_load_(&in.ring->claimed);
+        const gyre_u64 head = gyre_near_load_(&in.ring->head);
+#pragma unroll 1
+        while (!taken && next < head) {
+            const gyre_u32 share = gyre_pool_share_(in, head - next, room);
+            first = next;
+            next = atomicCAS(&in.ring->claimed, first, first + share);
+            taken = next == first ? share : 0;
+        }
+        if (taken)
+            gyre_pool_run_(links, in, number, first, taken, 0);
     }
-    return __shfl_sync(mask, ours, 0);
+    taken = __shfl_sync(mask, taken, 0);
+    if (taken)
+        gyre_pool_await_(in, gyre_shuffle_(mask, first, 0), taken, mask);
+    return taken;
 }
 
 /* Takes messages of the inlet. Returns whether the block has a run. Called by the first warp. */
@@ -177,14 +212,22 @@ GYRE_OUTLINE_ gyre_u32 gyre_pool_seek_(gyre_link_view_ *links, gyre_u32 room, gy
 {
     GYRE_IN_SHARED_(links);
     const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask), count = links->inlet_count;
-    gyre_u32 number = count ? (blockIdx.x + links->turn + lane) % count : 0; /* of equals not all take the same */
+    const gyre_u32 start =
+        count ? (blockIdx.x + links->turn) % count : 0; /* of equals not all take the same */
     gyre_u32 best = 0, score = 0;
 #pragma unroll 1
-    for (gyre_u32 done = lane; done < count; done += lanes) {
-        const gyre_u32 its = gyre_pool_score_(links, number);
-        best = its > score ? number : best;
-        score = its > score ? its : score;
-        number = (number + lanes) % count;
+    for (gyre_u32 base = lane; base < count; base += GYRE_POOL_ROWS_ * lanes) {
+        gyre_pool_asked_ asked[GYRE_POOL_ROWS_] = {};
+#pragma unroll
+        for (gyre_u32 row = 0; row < GYRE_POOL_ROWS_; row++)
+            if (base + row * lanes < count)
+                asked[row] = gyre_pool_ask_(links, (start + base + row * lanes) % count);
+#pragma unroll
+        for (gyre_u32 row = 0; row < GYRE_POOL_ROWS_; row++) {
+            const gyre_u32 its = gyre_pool_score_(links, asked[row]);
+            best = its > score ? (start + base + row * lanes) % count : best;
+            score = its > score ? its : score;
+        }
     }
     const gyre_u32 chosen = gyre_pool_best_lane_(score, mask);
     if (!__any_sync(mask, score))

@@ -6,9 +6,14 @@
 #ifndef GYRE_DIALECT_CUDA_LINK_VIEW_H
 #define GYRE_DIALECT_CUDA_LINK_VIEW_H
 
-#define GYRE_LINK_LOADS   4    /* 16-byte loads in flight of each thread */
-#define GYRE_LINK_IN_TURN 32   /* most messages of a run that are handled one after the other */
-#define GYRE_LINK_INLETS  32   /* inlets whose words are kept in shared memory */
+#define GYRE_LINK_LOADS   4  /* 16-byte loads in flight of each thread */
+#define GYRE_LINK_IN_TURN 32 /* most messages of a run that are handled one after the other */
+/* inlets whose words are kept in shared memory; those of a pool are as many as its senders have blocks */
+#if GYRE_POOLS
+#define GYRE_LINK_INLETS 160
+#else
+#define GYRE_LINK_INLETS 32
+#endif
 #define GYRE_DRAIN_MOST   1024 /* messages of a window of a backlog */
 #define GYRE_DRAIN_GROUPS (GYRE_DRAIN_MOST / 32)
 #define GYRE_LINK_ROWS    8  /* rows of slots that a look reads at once */
@@ -125,7 +130,8 @@ struct gyre_link_run_ {
     gyre_u32 hoped;  /* nobody has looked whether they are there, which is seen when they are fetched */
     gyre_u32 picked; /* they are no neighbours: gyre_link_view_.picked says where they lie */
 #if GYRE_POOLS
-    gyre_u32 stays; /* the place of the message is that of the next one that the block emits: nobody gets it back */
+    gyre_u32
+        stays; /* the place of the message is that of the next one that the block emits: nobody gets it back */
 #endif
 };
 
