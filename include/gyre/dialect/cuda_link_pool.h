@@ -28,8 +28,7 @@
 #define GYRE_POOL_SCORE_LINK_ 0x4000u /* every fourth run; otherwise the least score, 1 */
 #define GYRE_POOL_SCORE_MOST_ 0x1fffu
 #define GYRE_POOL_LINK_TURNS_ 4
-#define GYRE_POOL_ADD_MOST_   32u /* messages that a block takes by an add */
-#define GYRE_POOL_ROWS_       4   /* rings that a lane reads at once */
+#define GYRE_POOL_ROWS_       4 /* rings that a lane reads at once */
 
 /* ---- looking ---- */
 
@@ -162,18 +161,8 @@ GYRE_HELPER void gyre_pool_await_(const gyre_link_in_ &in, gyre_u64 first, gyre_
 }
 
 /*
- * More messages than all takers together may add to `claimed` after one of them found fewer: whoever found more adds once before it looks
- * again. So an add never passes `head`.
- */
-GYRE_HELPER gyre_u64 gyre_pool_plenty_(const gyre_link_in_ &in)
-{
-    return 2 * (gyre_u64)GYRE_POOL_ADD_MOST_ * GYRE_POOL_TAKERS(in.pool);
-}
-
-/*
- * Takes a share of the messages of a ring that leave in their order. While there are plenty an add takes them: of exchanges on one word,
- * only one succeeds in the time that a journey to memory takes. Where others are quicker an exchange goes on from where they are.
- * Returns 0 if there is none any more. Called by the first warp.
+ * Takes a share of the messages of a ring that leave in their order. Where others are quicker it goes on from where they are: each
+ * exchange tells. Returns 0 if there is none any more. Called by the first warp.
  */
 GYRE_HELPER gyre_u32 gyre_pool_claim_(gyre_link_view_ *links, const gyre_link_in_ &in, gyre_u32 number,
                                       gyre_u32 room, gyre_u32 mask)
@@ -183,11 +172,6 @@ GYRE_HELPER gyre_u32 gyre_pool_claim_(gyre_link_view_ *links, const gyre_link_in
     if ((threadIdx.x & 31) == 0) {
         gyre_u64 next = gyre_near_load_(&in.ring->claimed);
         const gyre_u64 head = gyre_near_load_(&in.ring->head);
-        if (head > next && head - next > gyre_pool_plenty_(in)) {
-            taken =
-                gyre_pool_share_(in, head - next, room < GYRE_POOL_ADD_MOST_ ? room : GYRE_POOL_ADD_MOST_);
-            first = atomicAdd(&in.ring->claimed, (gyre_u64)taken);
-        }
 #pragma unroll 1
         while (!taken && next < head) {
             const gyre_u32 share = gyre_pool_share_(in, head - next, room);
