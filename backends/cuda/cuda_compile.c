@@ -293,15 +293,16 @@ static gyre_status run_once(struct job *job, enum form form)
 /* ---- parts ---- */
 
 /*
- * Whether an option changes the meaning of Gyre's headers in the parts, too. GYRE_STAGE, GYRE_LIMITED and GYRE_ASKS only add
- * to the kernel.
+ * Whether an option changes the meaning of Gyre's headers in the parts, too. GYRE_STAGE, GYRE_LIMITED, GYRE_ASKS and GYRE_POOLS
+ * only add to the kernel.
  */
 static bool changes_headers(const char *options)
 {
     for (const char *at = options ? strstr(options, "GYRE_") : NULL; at; at = strstr(at + 1, "GYRE_"))
         if (strncmp(at, "GYRE_STAGE=", strlen("GYRE_STAGE=")) != 0 &&
             strncmp(at, "GYRE_LIMITED=", strlen("GYRE_LIMITED=")) != 0 &&
-            strncmp(at, "GYRE_ASKS=", strlen("GYRE_ASKS=")) != 0)
+            strncmp(at, "GYRE_ASKS=", strlen("GYRE_ASKS=")) != 0 &&
+            strncmp(at, "GYRE_POOLS=", strlen("GYRE_POOLS=")) != 0)
             return true;
     return false;
 }

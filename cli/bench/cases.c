@@ -309,6 +309,9 @@ const bench_case bench_cases[] = {
      unpinned,
      {{0}}},
 
+    {"steal/skewed/born", bench_run_steal, NO_FLOOR, ONE(BENCH_CHAIN), unpinned, {{0}}},
+    {"steal/skewed/spread", bench_run_steal, NO_FLOOR, ONE(BENCH_CHAIN), unpinned, {{0}}},
+
     {"timed/48/there", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},
     {"timed/48/inside", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},
     {"timed/48/back", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},

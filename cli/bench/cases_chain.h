@@ -12,6 +12,12 @@ gyre_status bench_run_chain_by_host(const bench_case *self, const bench_options 
 gyre_status bench_run_ask(const bench_case *self, const bench_options *options, bench_row *row);
 
 /**
+ * Tasks of a pool, 1 % of which take a hundred times as long as the others, all born in one block or in several. The floor is the
+ * ideal: the time that one block takes for them by itself, shared by all blocks.
+ */
+gyre_status bench_run_steal(const bench_case *self, const bench_options *options, bench_row *row);
+
+/**
  * Floors: a thread a kernel, with a bare ring of slots between each two. Threads that find nothing for a while give their
  * processor away, because there may be more of them than processors.
  */

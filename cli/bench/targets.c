@@ -25,6 +25,8 @@ static const struct backend_targets others[] = {
     {"cuda", "bridged/64..512/one", {{"rate", "msg/s", true, 50e6, 0}}},
     {"cuda", "bridged/64..512/six", {{"rate", "msg/s", true, 200e6, 0}}},
     {"cuda", "bridged/65536/four", {{"rate", "msg/s", true, 25e9 / 65536, 0}}},
+    {"cuda", "steal/skewed/born", {{"ratio", "x", true, 0.90, 0}}},
+    {"cuda", "steal/skewed/spread", {{"ratio", "x", true, 0.92, 0}}},
     {"cuda", "pair/vector_add", {{"rate", "msg/s", true, 40e6, 0}}},
     {"cuda", "isolated/against/call/48", {{"p50 ratio", "x", false, 1.03, 0}}},
     {"cuda", "isolated/against/stream/48", {{"ratio", "x", true, 0.97, 0}}},

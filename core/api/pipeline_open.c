@@ -11,10 +11,22 @@
 #include "core/links/pipeline_make.h"
 #include "core/plan/build_options.h"
 
+static bool is_member(const gyre_pipeline_desc *desc, const char *name, size_t length)
+{
+    for (size_t i = 0; i < desc->link_count; i++) {
+        const gyre_link_desc *link = &desc->links[i];
+        if (link->pool && strlen(link->to) == length && memcmp(link->to, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The gyre_launch_desc.stage of a kernel: also that which programs may subscribe to is compiled for that. */
 static int stage_of(const struct gyre_config *config, const gyre_pipeline_desc *desc, const char *name,
                     size_t length)
 {
+    if (is_member(desc, name, length))
+        return 3;
     if (desc->window || desc->quota)
         return desc->quota && gyre_kernels_ask(config) ? 3 : 2;
     for (size_t i = 0; i < desc->link_count; i++) {

@@ -60,8 +60,10 @@ gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc)
         add_option(options, sizeof options, GYRE_KERNEL_STAGE_OPTION);
     if (desc->stage > 1)
         add_option(options, sizeof options, GYRE_KERNEL_LIMITS_OPTION);
-    if (desc->stage > 2)
+    if (gyre_stage_asks(desc->stage))
         add_option(options, sizeof options, GYRE_KERNEL_ASKS_OPTION);
+    if (gyre_stage_takes_work(desc->stage))
+        add_option(options, sizeof options, GYRE_KERNEL_POOLS_OPTION);
     struct gyre_build_desc pipeline = {.config = config,
                                        .device = kernel->dispatch,
                                        .source = source,

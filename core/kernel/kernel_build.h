@@ -10,10 +10,25 @@
  * kernel->build, also where the file has not the kernel that is asked for, and kernel->record.
  */
 gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc);
+/** gyre_launch_desc.stage of a stage whose flows are counted, which is one of a pipeline that asks, a member of a pool, both or neither. */
+static inline int gyre_stage_with(bool asks, bool takes_work)
+{
+    return 2 + (asks ? 1 : 0) + (takes_work ? 2 : 0);
+}
+static inline bool gyre_stage_asks(int stage)
+{
+    return stage > 2 && ((stage - 2) & 1);
+}
+static inline bool gyre_stage_takes_work(int stage)
+{
+    return stage > 2 && ((stage - 2) & 2);
+}
 /** The gyre_launch_desc.stage that a kernel like the one that was built is launched with. */
 static inline int gyre_kernel_stage_of(const gyre_kernel_record *record)
 {
-    return record->is_island ? 0 : record->is_unlimited ? 1 : record->is_unasked ? 2 : 3;
+    if (record->is_island || record->is_unlimited)
+        return record->is_island ? 0 : 1;
+    return gyre_stage_with(!record->is_unasked, !record->is_poolless);
 }
 /**
  * Opens the device and builds a kernel whose name the descriptor may leave out. Then only the build tells the name of the file's

@@ -407,12 +407,13 @@ static gyre_link_branch branch_of(const gyre_pipeline *pipeline, const struct gy
                               .slow = (gyre_u32)link->slow};
 }
 
-static bool leads_to_pool(const gyre_pipeline *pipeline, int node, uint32_t port)
+/* Where a port with branches leads. Only threads of this process wake members of a pool: blocks of a device see its rings as links. */
+static gyre_u32 use_of(const gyre_pipeline *pipeline, int node, uint32_t port)
 {
     for (int i = 0; i < pipeline->link_count; i++)
-        if (is_branch(&pipeline->links[i], node, port))
-            return pipeline->links[i].pool[0] != '\0';
-    return false;
+        if (is_branch(&pipeline->links[i], node, port) && pipeline->links[i].pool[0])
+            return pipeline->nodes[node].facts.is_shared ? GYRE_PORT_POOL : GYRE_PORT_LINKED;
+    return GYRE_PORT_TOPIC;
 }
 
 /* Writes the topic or pool of each port that leads to one, from byte `offset` of the table on. */
@@ -429,7 +430,7 @@ static void write_topics(const gyre_pipeline *pipeline, int node, gyre_link_tabl
                 branches[topic->branch_count++] = branch_of(pipeline, &pipeline->links[i]);
         topic->branch_count += gyre_subscribers_write(pipeline, node, number, branches + topic->branch_count);
         topic->branch_count += gyre_outlets_write(pipeline, node, number, branches + topic->branch_count);
-        table->ports[number].use = leads_to_pool(pipeline, node, number) ? GYRE_PORT_POOL : GYRE_PORT_TOPIC;
+        table->ports[number].use = use_of(pipeline, node, number);
         table->ports[number].control = address + offset;
         offset += sizeof *topic + topic->branch_count * sizeof *branches;
     }

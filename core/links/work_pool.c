@@ -84,6 +84,17 @@ static bool has_pools(const struct gyre_node_facts *facts)
 }
 
 /* Whoever takes from the rings of a pool reaches the counters of all that do. */
+static gyre_status check_compiled(const struct gyre_link *link, const struct gyre_node_facts *to)
+{
+    if (!to->record->is_poolless)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INVALID,
+        "kernel '%s' is a member of pool '%s', and was compiled without what takes from pools: launch it with "
+        "gyre_launch_desc.stage = 3, or name it in `members` of a section [pool.NAME]",
+        to->name, link->pool);
+}
+
 static gyre_status check_member(const struct gyre_link *link, const struct gyre_node_facts *from,
                                 const struct gyre_node_facts *to)
 {
@@ -100,7 +111,7 @@ static gyre_status check_member(const struct gyre_link *link, const struct gyre_
             "kernel '%s' on backend '%s' is a member of pool '%s', and kernel '%s', which sends to it, is on another "
             "device: run both on the same one",
             to->name, backend, link->pool, from->name);
-    return GYRE_OK;
+    return check_compiled(link, to);
 }
 
 gyre_status gyre_work_pools_check_device(const gyre_pipeline *pipeline)

@@ -112,6 +112,17 @@ static bool list_has(const char *list, const char *name)
     return false;
 }
 
+/* Whether the kernel takes work from a pool. */
+static bool is_member(const struct gyre_config *config, const char *name)
+{
+    size_t count;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_POOL, &count);
+    for (size_t i = 0; i < count; i++)
+        if (list_has(gyre_config_text(config, GYRE_SECTION_POOL, names[i], "members"), name))
+            return true;
+    return false;
+}
+
 /* Whether a section of the wiring names the kernel. */
 static bool is_wired(const struct gyre_config *config, const char *name)
 {
@@ -124,10 +135,6 @@ static bool is_wired(const struct gyre_config *config, const char *name)
     for (size_t i = 0; i < count; i++)
         if (list_has(gyre_config_text(config, GYRE_SECTION_TOPIC, names[i], "to"), name) ||
             list_has(gyre_config_text(config, GYRE_SECTION_TOPIC, names[i], "taps"), name))
-            return true;
-    names = gyre_config_names(config, GYRE_SECTION_POOL, &count);
-    for (size_t i = 0; i < count; i++)
-        if (list_has(gyre_config_text(config, GYRE_SECTION_POOL, names[i], "members"), name))
             return true;
     names = gyre_config_names(config, GYRE_SECTION_PIPELINE, &count);
     for (size_t i = 0; i < count; i++)
@@ -213,13 +220,15 @@ void gyre_kernel_options(const struct gyre_config *config, const char *name, cha
     else if (gyre_config_int(config, GYRE_SECTION_KERNEL, name, "timing"))
         snprintf(timed, sizeof timed, " -DGYRE_TIMED=%d",
                  (int)gyre_config_int(config, GYRE_SECTION_KERNEL, name, "timing_every"));
-    const bool heard = is_heard(config, name), wired = heard || is_wired(config, name);
+    const bool member = is_member(config, name), heard = is_heard(config, name),
+               wired = member || heard || is_wired(config, name);
     const bool limited = wired && is_limited(config);
-    snprintf(text, size, "%s%s%s%s%s%s%s%s", gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"),
+    snprintf(text, size, "%s%s%s%s%s%s%s%s%s", gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"),
              timed, plan.size ? " -DGYRE_HEADED=1" : "", plan.sealed ? " -DGYRE_SEALED=1" : "",
              wires[gyre_kernel_wire(config, name)], wired ? GYRE_KERNEL_STAGE_OPTION : "",
-             heard || limited ? GYRE_KERNEL_LIMITS_OPTION : "",
-             limited && gyre_kernels_ask(config) ? GYRE_KERNEL_ASKS_OPTION : "");
+             member || heard || limited ? GYRE_KERNEL_LIMITS_OPTION : "",
+             limited && gyre_kernels_ask(config) ? GYRE_KERNEL_ASKS_OPTION : "",
+             member ? GYRE_KERNEL_POOLS_OPTION : "");
 }
 
 bool gyre_kernel_same_options(const struct gyre_config *config, const char *one, const char *other)

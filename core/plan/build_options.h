@@ -28,6 +28,8 @@ const char *gyre_kernel_backend(const struct gyre_config *config, const char *na
 #define GYRE_KERNEL_ASKS_OPTION " -DGYRE_ASKS=1"
 /** Whether the source of a kernel that is configured has ports that ask. A file that cannot be read has none: its launch says why. */
 bool gyre_kernels_ask(const struct gyre_config *config);
+/** And, behind these, of one that is a member of a pool. */
+#define GYRE_KERNEL_POOLS_OPTION " -DGYRE_POOLS=1"
 
 /** Writes the options that a launch of the kernel `name` gives the compiler: the options of its section, and the options
  * that its other settings, the settings of all queues, and pipelines need. */

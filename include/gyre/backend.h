@@ -346,6 +346,8 @@ typedef struct gyre_kernel_record {
     uint32_t is_unlimited;
     /* since 2.10: 1: the kernel was compiled without what a stage of a pipeline whose kernels ask needs (GYRE_ASKS in kernel.h) */
     uint32_t is_unasked;
+    /* since 2.10: 1: the kernel was compiled without what a member of a pool needs (GYRE_POOLS in kernel.h) */
+    uint32_t is_poolless;
 } gyre_kernel_record;
 
 /**

@@ -224,7 +224,8 @@ enum gyre_port_use {
     GYRE_PORT_LINKED = 1,
     GYRE_PORT_NOWHERE = 2, /* what is emitted is counted, and thrown away */
     GYRE_PORT_TOPIC = 3,   /* only for a device with GYRE_LINKING_TOPICS (backend.h) */
-    GYRE_PORT_POOL = 4     /* only for a device with GYRE_LINKING_POOLS */
+    GYRE_PORT_POOL =
+        4 /* only for a device with GYRE_LINKING_POOLS and _SHARED; without the latter a pool is LINKED */
 };
 
 /** Where a port leads. Constant. */

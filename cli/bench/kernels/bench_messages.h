@@ -52,6 +52,20 @@ GYRE_MESSAGE(keyed_words, BENCH_KEYED_WORDS)
 GYRE_MESSAGE(chain_request, BENCH_CHAIN_REQUEST)
 GYRE_MESSAGE(chain_reply, BENCH_CHAIN_REPLY)
 
+/*
+ * Tasks of a pool, each of so many turns of that arithmetic, and what they come to: 1 % of them, as if at random, take a hundred times as
+ * long as the others. `turns`, `power` and `sum` are those of a short task and of a long one.
+ */
+#define BENCH_STEAL_IS_LONG(number) ((((number)*0x9e3779b97f4a7c15u) >> 40) % 100 == 0)
+#define BENCH_STEAL_ORDER(FIELD)                                                                             \
+    FIELD(u64, first)                                                                                        \
+    FIELD(u64, count)                                                                                        \
+    FIELD(u64, factor) FIELD(u64, step) FIELD(u64, turns[2]) FIELD(u64, power[2]) FIELD(u64, sum[2])
+#define BENCH_STEAL_TASK(FIELD)                                                                              \
+    FIELD(u64, x) FIELD(u64, factor) FIELD(u64, step) FIELD(u64, turns) FIELD(u64, right)
+GYRE_MESSAGE(steal_order, BENCH_STEAL_ORDER)
+GYRE_MESSAGE(steal_task, BENCH_STEAL_TASK)
+
 #define BENCH_ADD_REQUEST(FIELD) FIELD(f32, a[25]) FIELD(f32, b[25])
 #define BENCH_ADD_REPLY(FIELD)   FIELD(f32, sum[25])
 GYRE_MESSAGE(add_request, BENCH_ADD_REQUEST)

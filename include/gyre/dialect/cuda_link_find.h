@@ -246,6 +246,8 @@ GYRE_HELPER gyre_u32 gyre_link_seek_(gyre_link_view_ *links, gyre_u32 room, gyre
     return gyre_link_claim_(links, in, 0, room, mask);
 }
 
+#include "gyre/dialect/cuda_link_pool.h"
+
 /* ---- queues ---- */
 
 /* Counts the requests that are there from index `next` on. Called by the first warp. */
@@ -497,7 +499,7 @@ GYRE_OUTLINE_ void gyre_link_find_(const gyre_cuda_arguments &arguments, gyre_li
                 links)) /* it takes no other message of the pipeline, which would need the same room */
             found = room && gyre_link_take_kept_(links);
         else
-            found = !aside && room && gyre_link_seek_(links, room, mask);
+            found = !aside && room && GYRE_LINK_SEEK_(links, room, mask);
         if (!found)
             found = gyre_link_seek_queues_(links, GYRE_LINK_KEEPS_(links) ? 0 : room, most,
                                            aside || looks % GYRE_LINK_ASIDE == 0, mask);

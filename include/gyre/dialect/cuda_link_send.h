@@ -24,6 +24,7 @@ GYRE_HELPER void gyre_link_advance_(gyre_link_out_ *out, gyre_u64 head)
 {
     if (out->use == GYRE_PORT_UNWIRED || head == out->head || !GYRE_LINK_IS_COUNTED_(out))
         return;
+    GYRE_POOL_SHOW_(out, (gyre_u32)(head - out->head));
     out->head = out->next = head;
     gyre_near_store_(&out->ring->head, head);
     if (out->use == GYRE_PORT_LINKED || out->heard)

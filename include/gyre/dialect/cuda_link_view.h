@@ -6,9 +6,14 @@
 #ifndef GYRE_DIALECT_CUDA_LINK_VIEW_H
 #define GYRE_DIALECT_CUDA_LINK_VIEW_H
 
-#define GYRE_LINK_LOADS   4    /* 16-byte loads in flight of each thread */
-#define GYRE_LINK_IN_TURN 32   /* most messages of a run that are handled one after the other */
-#define GYRE_LINK_INLETS  32   /* inlets whose words are kept in shared memory */
+#define GYRE_LINK_LOADS   4  /* 16-byte loads in flight of each thread */
+#define GYRE_LINK_IN_TURN 32 /* most messages of a run that are handled one after the other */
+/* inlets whose words are kept in shared memory; those of a pool are as many as its senders have blocks */
+#if GYRE_POOLS
+#define GYRE_LINK_INLETS 160
+#else
+#define GYRE_LINK_INLETS 32
+#endif
 #define GYRE_DRAIN_MOST   1024 /* messages of a window of a backlog */
 #define GYRE_DRAIN_GROUPS (GYRE_DRAIN_MOST / 32)
 #define GYRE_LINK_ROWS    8  /* rows of slots that a look reads at once */
@@ -57,6 +62,9 @@ struct gyre_link_out_ {
 #if GYRE_ASKS
     gyre_u32 talk, back, choice; /* as in the ring */
 #endif
+#if GYRE_POOLS
+    gyre_u32 pool; /* gyre_link_ring.pool */
+#endif
 };
 
 /** A subscriber of a topic, with the block's own ring. */
@@ -82,6 +90,7 @@ struct gyre_link_in_ {
     gyre_u32 mask, stride;
     gyre_u32 share,
         talk; /* enum gyre_link_share, enum gyre_link_talk; without GYRE_ASKS no message asks or answers */
+    gyre_u32 pool; /* 0: the ring is of no pool; else gyre_link_ring.pool, with GYRE_POOL_OWNER_ */
 };
 
 #define GYRE_NEEDS_CARE_   (GYRE_FOREIGN_RING | GYRE_FOREIGN_REPLIES)
@@ -124,6 +133,10 @@ struct gyre_link_run_ {
     gyre_u32 entry;  /* the entry's number in the table */
     gyre_u32 hoped;  /* nobody has looked whether they are there, which is seen when they are fetched */
     gyre_u32 picked; /* they are no neighbours: gyre_link_view_.picked says where they lie */
+#if GYRE_POOLS
+    gyre_u32
+        stays; /* the place of the message is that of the next one that the block emits: nobody gets it back */
+#endif
 };
 
 /** The words of a stage that the threads of a block share, in shared memory. */
@@ -376,6 +389,9 @@ GYRE_HELPER void gyre_link_open_ring_(gyre_link_out_ *out, gyre_u64 rings)
     out->shift = gyre_link_shift_(out->mask);
     out->stride = gyre_near_half_load_(&out->ring->stride);
     out->share = gyre_near_half_load_(&out->ring->share);
+#if GYRE_POOLS
+    out->pool = gyre_near_half_load_(&out->ring->pool);
+#endif
     out->head = out->next = gyre_near_load_(&out->ring->head);
     out->tail = gyre_near_load_(&out->ring->tail);
 #if GYRE_ASKS
@@ -460,6 +476,22 @@ GYRE_OUTLINE_ void gyre_link_open_answers_(gyre_link_view_ *links)
 #define GYRE_LINK_OPEN_ANSWERS_(links) ((void)0)
 #endif
 
+#if GYRE_POOLS
+#define GYRE_POOL_OWNER_SHIFT_   24
+#define GYRE_POOL_OWNER_(number) ((number) << GYRE_POOL_OWNER_SHIFT_)
+
+/* What a ring is of a pool: gyre_link_ring.pool and, if the block emits into it, 1 + the number of the port. */
+GYRE_OUTLINE_ gyre_u32 gyre_pool_of_ring_(const gyre_link_view_ *links, const gyre_link_ring *ring)
+{
+    const gyre_u32 pool = gyre_near_half_load_(&ring->pool);
+#pragma unroll 1
+    for (gyre_u32 i = 0; pool && i < links->port_count; i++)
+        if (links->outs[i].ring == ring && links->outs[i].use == GYRE_PORT_LINKED)
+            return pool | GYRE_POOL_OWNER_(i + 1);
+    return pool;
+}
+#endif
+
 /* Reads an inlet from the table. */
 GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_u32 number)
 {
@@ -471,6 +503,11 @@ GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_
     in.stride = gyre_near_half_load_(&in.ring->stride);
     in.share = gyre_near_half_load_(&in.ring->share);
     in.talk = GYRE_LINK_TALK_(in.ring);
+#if GYRE_POOLS
+    in.pool = gyre_pool_of_ring_(links, in.ring);
+#else
+    in.pool = 0;
+#endif
     in.next = gyre_near_load_(in.share ? &gyre_link_window_(links, number)->next : &in.ring->claimed);
     return in;
 }

@@ -77,6 +77,8 @@ GYRE_HELPER void gyre_link_fetch_(gyre_link_view_ *links, gyre_chunk *cells, gyr
 /* Gives the places of the run, which was fetched, back to the sender. Called by one thread. */
 GYRE_HELPER void gyre_link_give_back_(const gyre_link_view_ *links, const gyre_link_run_ &run)
 {
+    if (GYRE_POOL_STAYS_(run))
+        return;
     if (run.picked) {
         gyre_link_key_give_back_(links, run);
         return;

@@ -451,10 +451,20 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
     enum { gyre_its_port_count_ = gyre_ports_of_##ports_ };                                                  \
     typedef gyre_port_types_of_##ports_ gyre_its_ports_;
 #if GYRE_ASKS
+#define GYRE_ASKS_MARK_(name_) GYRE_EXPORTED_TEXT_(gyre_asks_##name_, "asks")
+#else
+#define GYRE_ASKS_MARK_(name_)
+#endif
+#if GYRE_POOLS
+#define GYRE_POOLS_MARK_(name_) GYRE_EXPORTED_TEXT_(gyre_pools_##name_, "pools")
+#else
+#define GYRE_POOLS_MARK_(name_)
+#endif
+#if GYRE_LIMITED && (GYRE_ASKS || GYRE_POOLS)
 #define GYRE_STAGE_MARK_(name_)                                                                              \
     GYRE_EXPORTED_TEXT_(gyre_stage_##name_, "stage")                                                         \
     GYRE_EXPORTED_TEXT_(gyre_limited_##name_, "limited")                                                     \
-    GYRE_EXPORTED_TEXT_(gyre_asks_##name_, "asks")
+    GYRE_ASKS_MARK_(name_) GYRE_POOLS_MARK_(name_)
 #elif GYRE_LIMITED
 #define GYRE_STAGE_MARK_(name_)                                                                              \
     GYRE_EXPORTED_TEXT_(gyre_stage_##name_, "stage")                                                         \

@@ -56,7 +56,7 @@ typedef struct gyre_block_shared {
 /*
  * Of these, kernels of files that are compiled with GYRE_LIMITED = 1 can be stages of pipelines that limit their flows by a window
  * or a quota; GYRE_AGAIN = 1: kernels with ports may return GYRE_MORE; GYRE_FLOWS = 1: flows have memory at kernels; GYRE_ASKS = 1:
- * kernels ask each other, on CUDA.
+ * kernels ask each other, on CUDA; GYRE_POOLS = 1: they take work from pools.
  */
 #ifndef GYRE_AGAIN
 #define GYRE_AGAIN 0
@@ -67,8 +67,11 @@ typedef struct gyre_block_shared {
 #ifndef GYRE_ASKS
 #define GYRE_ASKS 0
 #endif
+#ifndef GYRE_POOLS
+#define GYRE_POOLS 0
+#endif
 #ifndef GYRE_LIMITED
-#define GYRE_LIMITED (GYRE_AGAIN || GYRE_FLOWS || GYRE_ASKS)
+#define GYRE_LIMITED (GYRE_AGAIN || GYRE_FLOWS || GYRE_ASKS || GYRE_POOLS)
 #endif
 
 /*

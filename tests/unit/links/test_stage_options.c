@@ -9,6 +9,7 @@
 #define STAGE  GYRE_KERNEL_STAGE_OPTION
 #define LIMITS GYRE_KERNEL_LIMITS_OPTION
 #define ASKS   GYRE_KERNEL_ASKS_OPTION
+#define POOLS  GYRE_KERNEL_POOLS_OPTION
 
 static bool has(const char *kernel, const char *option)
 {
@@ -54,6 +55,16 @@ START_TEST(kernels_whose_pipeline_asks_are_compiled_for_that)
 }
 END_TEST
 
+/* Who sends to a pool is compiled as for any link. */
+START_TEST(members_of_pools_are_compiled_for_that)
+{
+    sandbox_write("etc/gyre.ini", "[pool.work]\nfrom = deal.jobs, solve.more\nmembers = solve, check\n"
+                                  "[link.told]\nfrom = solve.told\nto = book\n");
+    ck_assert(has("solve", POOLS) && has("check", POOLS) && has("solve", LIMITS) && has("check", STAGE));
+    ck_assert(!has("deal", POOLS) && !has("deal", LIMITS) && !has("book", POOLS) && !has("sol", POOLS));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stage_options");
@@ -62,6 +73,7 @@ int main(void)
     tcase_add_test(tcase, senders_to_topics_and_outlets_are_compiled_for_programs);
     tcase_add_test(tcase, kernels_of_a_pipeline_with_a_quota_are_compiled_for_that);
     tcase_add_test(tcase, kernels_whose_pipeline_asks_are_compiled_for_that);
+    tcase_add_test(tcase, members_of_pools_are_compiled_for_that);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
