@@ -83,14 +83,17 @@ enum gyre_link_talk {
 };
 
 /*
- * An origin: the flow's place in the table of flows (bits 0 to 31), the number of the table (32 to 37), how many links
- * the message came by, at most GYRE_HOPS_MAX (48 to 61), whether the message was seen by a tap (62), and whether it is its flow's
- * only one (63).
+ * An origin: the flow's place in the table of flows (bits 0 to 31), the number of the table (32 to 37), on CUDA how often the places
+ * of the table were used before, without the upper bits of that number (38 to 45), how many links the message came by, at most
+ * GYRE_HOPS_MAX (48 to 61), whether the message was seen by a tap (62), and whether it is its flow's only one (63).
  */
 #define GYRE_ORIGIN_SOLE         ((gyre_u64)1 << 63)
 #define GYRE_ORIGIN_TAP          ((gyre_u64)1 << 62)
 #define GYRE_ORIGIN_PLACE(o)     ((gyre_u32)(o))
 #define GYRE_ORIGIN_TABLE(o)     ((gyre_u32)((o) >> 32) & (GYRE_ENTRIES_MAX - 1))
+#define GYRE_ORIGIN_LAP_AT       38
+#define GYRE_ORIGIN_LAPS         0xffu
+#define GYRE_ORIGIN_LAP(o)       ((gyre_u32)((o) >> GYRE_ORIGIN_LAP_AT) & GYRE_ORIGIN_LAPS)
 #define GYRE_HOPS_MAX            0x3fff
 #define GYRE_ORIGIN_HOPS(o)      ((gyre_u32)((o) >> 48) & GYRE_HOPS_MAX)
 #define GYRE_ORIGIN_OF(t, place) ((gyre_u64)(t) << 32 | (place))

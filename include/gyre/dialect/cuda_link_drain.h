@@ -10,7 +10,6 @@
 #ifndef GYRE_DIALECT_CUDA_LINK_DRAIN_H
 #define GYRE_DIALECT_CUDA_LINK_DRAIN_H
 
-#define GYRE_DRAIN_LEAST 8  /* messages found together that are a backlog */
 #define GYRE_DRAIN_WAITS 16 /* looks for room, after which the long way looks for it */
 /* windows of one backlog, after which a block looks elsewhere: one with more links and entries than there are blocks, or others */
 #define GYRE_DRAIN_TURNS_SHORT 4
@@ -18,15 +17,24 @@
 
 /** Where a window lies in the block's memory. */
 struct gyre_drain_places_ {
-    gyre_chunk *lines; /* messages, which become completions; then what was emitted to each port */
+    gyre_chunk *lines; /* messages, which become completions or what was emitted to the first port; then that of other ports */
     gyre_u64 *to;      /* of each message: where its completion goes */
     gyre_u32 rows;     /* loads of each thread; 0: there is too little memory */
 };
 
+/*
+ * Lines of a window for each message. What it emitted to the first port lies where it lay itself: its completion would lie there only if
+ * it had emitted nothing.
+ */
+template <class K> GYRE_HELPER constexpr gyre_u32 gyre_drain_lines_of_()
+{
+    return gyre_link_shape_<K>::ports > 1 ? (gyre_u32)gyre_link_shape_<K>::ports : 1;
+}
+
 /* Bytes of a window for each message. */
 template <class K> GYRE_HELPER constexpr gyre_u32 gyre_drain_bytes_()
 {
-    return GYRE_LINE_SIZE * (1 + gyre_link_shape_<K>::ports) + (gyre_u32)sizeof(gyre_u64);
+    return GYRE_LINE_SIZE * gyre_drain_lines_of_<K>() + (gyre_u32)sizeof(gyre_u64);
 }
 
 template <class K> GYRE_HELPER gyre_drain_places_ gyre_drain_places_of_(gyre_chunk *memory)
@@ -34,7 +42,7 @@ template <class K> GYRE_HELPER gyre_drain_places_ gyre_drain_places_of_(gyre_chu
     const gyre_u32 fit = gyre_dynamic_size_() / gyre_drain_bytes_<K>(), each = blockDim.x / 4;
     const gyre_u32 most = fit < GYRE_DRAIN_MOST ? fit : GYRE_DRAIN_MOST;
     const gyre_u32 rows = most / each < GYRE_CUDA_LOADS ? most / each : GYRE_CUDA_LOADS;
-    const gyre_u32 lines = 1 + gyre_link_shape_<K>::ports;
+    const gyre_u32 lines = gyre_drain_lines_of_<K>();
     return {memory, (gyre_u64 *)(memory + lines * rows * each * GYRE_LINE_CHUNKS), rows};
 }
 
@@ -123,14 +131,16 @@ struct gyre_drain_sum_ {
     gyre_u32 counted, ends, failed;
 };
 
-/* Keeps what a message emitted to one port, and in `marks` who of the warp emitted. Called by a whole warp. */
+/*
+ * Keeps what a message emitted to one port, if it leads to a link, and in `marks` who of the warp emitted. Called by a whole warp.
+ */
 GYRE_HELPER void gyre_drain_keep_(const gyre_link_out_ *out, gyre_u32 *marks, gyre_chunk *lines,
                                   gyre_u32 slot, gyre_chunk *given, gyre_u32 emitted, gyre_u64 origin)
 {
     const gyre_u32 givers = __ballot_sync(GYRE_ALL_LANES, emitted);
     if ((threadIdx.x & 31) == 0)
         marks[slot >> 5] = givers;
-    if (!emitted)
+    if (!emitted || out->use != GYRE_PORT_LINKED)
         return;
     const gyre_u32 said = (gyre_u32)given[1].x;
     given[0] = {origin, GYRE_REPLY_LENGTH_(out->type.least, out->type.size, said)};
@@ -149,14 +159,14 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
     enum { port_count = gyre_link_shape_<K>::ports };
     const gyre_u32 size = places.rows * (blockDim.x / 4) * GYRE_LINE_CHUNKS;
     gyre_chunk line[GYRE_LINE_CHUNKS];
-    gyre_lone_given_<K> given = {};
+    gyre_chunk given[port_count + 1][GYRE_LINE_CHUNKS] = {};
     gyre_cuda_port ports[port_count + 1];
     gyre_link_message_ message = {0, source.next + slot, 0, 0, 0};
     if ((slot & ~31u) >= count)
         return;
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
-        ports[i] = {(gyre_u8 *)given.lines[i], 0, 0, GYRE_LINE_SIZE, 1, 0};
+        ports[i] = {(gyre_u8 *)given[i], 0, 0, GYRE_LINE_SIZE, 1, 0};
     gyre->ports = ports;
     if (slot < count) {
 #pragma unroll
@@ -176,8 +186,8 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
-        gyre_drain_keep_(&links->outs[i], links->marks + i * GYRE_DRAIN_GROUPS, places.lines + (1 + i) * size,
-                         slot, given.lines[i], message.next ? ports[i].emitted : 0, message.next);
+        gyre_drain_keep_(&links->outs[i], links->marks + i * GYRE_DRAIN_GROUPS, places.lines + i * size, slot,
+                         given[i], message.next ? ports[i].emitted : 0, message.next);
 }
 
 /* ---- what leaves ---- */
@@ -310,7 +320,7 @@ GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, g
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
         totals[i] = gyre_drain_publish_(&links->outs[i], links->marks + i * GYRE_DRAIN_GROUPS,
-                                        places.lines + (1 + i) * size, count);
+                                        places.lines + i * size, count);
     if (ends)
         gyre_drain_complete_(places, count);
     goes_on = (gyre_u32)__syncthreads_or((int)goes_on); /* and all threads have read the heads */

@@ -92,6 +92,8 @@ struct gyre_link_entry_ {
     gyre_u64 serial;
     gyre_u32 reply_stride, header_size, queue;
     gyre_u32 needs; /* bits: GYRE_FOREIGN_ and GYRE_NEEDS_; 0: nothing that cuda_link_entry.h does */
+    gyre_u64 settled; /* requests from this index on find the index of an earlier one at their flow (cuda_link_laps.h) */
+    gyre_u32 lap_shift, reserved_lap; /* its queue has 1 << lap_shift slots */
 #if GYRE_LIMITED
     gyre_link_admission *admission; /* NULL: any number of flows may be under way */
     gyre_u8 *memory;                /* of the first flow, at this kernel */
@@ -475,6 +477,8 @@ GYRE_HELPER void gyre_link_open_entry_(gyre_link_view_ *links, gyre_u32 number)
     const gyre_u32 more = gyre_near_half_load_((const gyre_u32 *)&from->slots.sealed);
     entry->needs = (more >> 8 & GYRE_NEEDS_CARE_) | (more & 0xffu ? GYRE_NEEDS_SEALS_ : 0) |
                    (gyre_near_load_(&from->slots.stamps_offset) ? GYRE_NEEDS_STAMPS_ : 0);
+    entry->settled = ~(gyre_u64)0;
+    entry->lap_shift = (gyre_u32)__popcll(gyre_near_load_(&from->slots.capacity) - 1);
     if (headers && entry->needs & GYRE_FOREIGN_RING) /* the copies of them */
         entry->headers = (const gyre_u8 *)(entry->flows + gyre_near_load_(&from->slots.capacity));
     if (entry->flows && entry->needs)
@@ -560,8 +564,12 @@ GYRE_OUTLINE_ void gyre_link_open_rest_(const gyre_cuda_arguments &arguments, gy
 #pragma unroll 1
     for (gyre_u32 i = first; i < links->view->queue_count; i += step)
         if ((links->entry_of[i] = (gyre_u8)gyre_link_entry_of_(arguments, links, &links->view->served[i])) !=
-            0)
+            0) {
+            const gyre_served *queue = &links->view->served[i];
+            links->entries[links->entry_of[i] - 1].settled =
+                gyre_near_load_(&queue->claims->next) + queue->mask + 1;
             atomicAdd(&links->enters, 1u);
+        }
 }
 
 /* Opens the kernel's links and entries. Called by all threads. */
