@@ -206,7 +206,8 @@ typedef struct gyre_flow_head {
     gyre_u32 asks;        /* not 0: kernels of the pipeline ask, so gyre_flow.asking counts */
     gyre_u32 reserved_asks;
     gyre_u64 serial; /* of the pipeline: not 0, and no other one of this process has it */
-    gyre_u64 reserved[3];
+    gyre_u64 begun;  /* on CUDA: the index behind the requests that a block took lately */
+    gyre_u64 reserved[2];
 } gyre_flow_head;
 
 /**

@@ -68,60 +68,85 @@ template <class K> GYRE_HELPER gyre_u32 gyre_drain_room_(const gyre_link_view_ *
 
 /* ---- fetching ---- */
 
-/** The window that is asked for, and what else is looked at meanwhile. */
+/** A window that is asked for. What was read of it may still be under way: nobody looks at it before the window is put in place. */
 struct gyre_drain_look_ {
+    gyre_chunk mine[GYRE_CUDA_LOADS]; /* this thread's part of each row */
+    gyre_u64 last;                    /* of a queue, in the first warp: the sequence at the end of a row behind the window */
     gyre_u32 rows, asked;
-    gyre_u64 order, drop_before;
+    gyre_u32 ahead; /* it was asked for before the window in front of it was handled */
 };
 
-/* Looks at the host's words now and then. Called by thread 0. */
-GYRE_HELPER void gyre_drain_ask_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
-                                 const gyre_link_source_ &source, gyre_drain_look_ *look)
-{
-    gyre_block_view *view = links->view;
-    if ((gyre_u64)clock64() - view->asked < GYRE_CUDA_LOOK_CLOCKS)
-        return;
-    view->asked = (gyre_u64)clock64();
-    look->order = gyre_word_load_(view->order_word);
-    if (source.entry)
-        look->drop_before = gyre_word_load_(view->served[source.which].drop_before);
-    gyre_link_tell_(arguments, view);
-}
-
-/* Asks for the rows of a window. */
-GYRE_HELPER void gyre_drain_load_(const gyre_link_source_ &source, const gyre_drain_look_ &look,
-                                  gyre_chunk *mine)
+/* Asks for `asked` messages, in `rows` rows, from message `first` of the source on. Of a queue the first warp looks at the rows behind. */
+GYRE_HELPER void gyre_drain_ask_for_(const gyre_block_view *view, const gyre_link_source_ &source,
+                                     gyre_u64 first, gyre_u32 rows, gyre_u32 asked, gyre_drain_look_ *look)
 {
     const gyre_u32 part = threadIdx.x & 3;
+    look->rows = rows;
+    look->asked = asked;
 #pragma unroll
     for (gyre_u32 row = 0; row < GYRE_CUDA_LOADS; row++) {
         const gyre_u32 slot = (threadIdx.x + row * blockDim.x) >> 2;
-        const gyre_u64 at = ((gyre_u32)source.next + slot) & source.mask;
-        mine[row] = gyre_chunk_load_if_(row < look.rows && slot < look.asked && part * 16 < source.stride,
-                                        source.slots + at * source.stride + part * 16);
+        const gyre_u64 at = ((gyre_u32)first + slot) & source.mask;
+        look->mine[row] = gyre_chunk_load_if_(row < rows && slot < asked && part * 16 < source.stride,
+                                              source.slots + at * source.stride + part * 16);
+    }
+    look->last = 0;
+    if (source.entry && threadIdx.x < GYRE_CUDA_LOADS) {
+        const gyre_u64 end = first + asked + (threadIdx.x + 1) * (blockDim.x / 4) - 1;
+        look->last = gyre_word_load_(&gyre_request_at_(&view->served[source.which], end)->sequence);
     }
 }
 
-/* Puts the rows into the window. Returns the first slot of this thread that is not filled. */
-GYRE_HELPER gyre_u32 gyre_drain_put_(const gyre_link_source_ &source, const gyre_drain_look_ &look,
-                                     const gyre_chunk *mine, gyre_chunk *lines)
+/* Puts the rows into the window. Returns the first slot of this thread that is not filled. `first`: as it was asked for. */
+GYRE_HELPER gyre_u32 gyre_drain_put_(const gyre_link_source_ &source, gyre_u64 first,
+                                     const gyre_drain_look_ &look, gyre_chunk *lines)
 {
     const gyre_u32 part = threadIdx.x & 3;
     gyre_u32 missing = look.asked;
 #pragma unroll
     for (gyre_u32 row = 0; row < GYRE_CUDA_LOADS; row++) {
         const gyre_u32 slot = (threadIdx.x + row * blockDim.x) >> 2;
-        const gyre_u64 index = source.next + slot + 1;
+        const gyre_u64 index = first + slot + 1;
+        const gyre_chunk mine = look.mine[row];
         const gyre_u32 there =
-            source.entry ? mine[row].x == index : (gyre_u32)(mine[row].y >> 32) == (gyre_u32)index;
+            source.entry ? mine.x == index : (gyre_u32)(mine.y >> 32) == (gyre_u32)index;
         if (row >= look.rows || slot >= look.asked)
             continue;
-        const gyre_u32 tapped = !source.entry && mine[row].x & GYRE_ORIGIN_TAP; /* it goes the long way */
+        const gyre_u32 tapped = !source.entry && mine.x & GYRE_ORIGIN_TAP; /* it goes the long way */
         if (part == 0 && (!there || tapped) && slot < missing)
             missing = slot;
-        lines[gyre_swizzle_(slot, part)] = mine[row];
+        lines[gyre_swizzle_(slot, part)] = mine;
     }
     return missing;
+}
+
+/* Notes how many rows behind the window are known to be there. Called by the first warp. */
+GYRE_HELPER void gyre_drain_note_ahead_(gyre_block_view *view, const gyre_link_source_ &source,
+                                        gyre_u64 first, const gyre_drain_look_ &look)
+{
+    const gyre_u64 end = first + look.asked + (threadIdx.x + 1) * (blockDim.x / 4) - 1;
+    const gyre_u32 there = __ballot_sync(GYRE_ALL_LANES, source.entry && look.last == end + 1);
+    if (threadIdx.x == 0)
+        view->rows_ahead = (gyre_u32)__ffs((int)~there) - 1;
+}
+
+/* What thread 0 learned of the host's words. */
+struct gyre_drain_words_ {
+    gyre_u64 order, drop_before;
+};
+
+/* Looks at the host's words now and then. Called by thread 0. */
+GYRE_HELPER void gyre_drain_listen_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                    const gyre_link_source_ &source, gyre_drain_words_ *words)
+{
+    gyre_block_view *view = links->view;
+    if ((gyre_u64)clock64() - view->asked < GYRE_CUDA_LOOK_CLOCKS)
+        return;
+    view->asked = (gyre_u64)clock64();
+    words->order = gyre_word_load_(view->order_word);
+    if (source.entry)
+        words->drop_before = gyre_word_load_(view->served[source.which].drop_before);
+    gyre_link_tell_(arguments, view);
 }
 
 /* ---- handling ---- */
@@ -173,7 +198,7 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
         for (int i = 0; i < GYRE_LINE_CHUNKS; i++)
             line[i] = places.lines[gyre_swizzle_(slot, (gyre_u32)i)];
         message.origin = gyre_lone_origin_(source, line, message.index);
-        sum->failed += gyre_lone_handle_<K>(arguments, links, source, line, ports, &message, buffers, gyre);
+        sum->failed += gyre_lone_handle_<K, 1>(arguments, links, source, line, ports, &message, buffers, gyre);
         sum->counted |= message.counted;
         places.to[slot] = message.to;
         if (message.to) {
@@ -249,47 +274,98 @@ GYRE_HELPER gyre_u32 gyre_drain_claim_(gyre_link_view_ *links, const gyre_link_s
     return links->found;
 }
 
-/* Fetches a window. Returns how many messages it has, which are taken. Called by all threads. */
+/* Looks for room in the rings where there may be too little for the next window. Called by the first warp. */
+template <class K> GYRE_HELPER void gyre_drain_find_room_(gyre_link_view_ *links)
+{
+    enum { port_count = gyre_link_shape_<K>::ports };
+#pragma unroll
+    for (int i = 0; i < (int)port_count; i++) {
+        gyre_link_out_ *out = &links->outs[i];
+        if (out->use != GYRE_PORT_LINKED || out->mask + 1 - (gyre_u32)(out->head - out->tail) >= GYRE_DRAIN_MOST)
+            continue;
+        const gyre_u64 tail = gyre_link_tail_behind_(
+            out, __ballot_sync(GYRE_ALL_LANES, gyre_link_is_whole_(out, threadIdx.x)));
+        __syncwarp(); /* all lanes have read the old one */
+        if (threadIdx.x == 0 && tail != out->tail) {
+            out->tail = tail;
+            gyre_near_store_(&out->ring->tail, tail);
+            if (out->share) /* as in gyre_link_make_room_ */
+                __threadfence();
+        }
+        __syncwarp();
+    }
+}
+
+/* Gives the places of a window back to the sender, a section a lane. Called by a warp. */
+GYRE_HELPER void gyre_drain_give_back_(gyre_link_view_ *links, const gyre_link_source_ &source, gyre_u32 count)
+{
+    const gyre_u32 shift = gyre_link_shift_(source.mask), lane = threadIdx.x & 31;
+    const gyre_u64 section = ((source.next >> shift) + lane) << shift, behind = section + ((gyre_u64)1 << shift);
+    const gyre_u64 end = source.next + count, from = section > source.next ? section : source.next;
+    const gyre_u64 to = behind < end ? behind : end;
+    if (from < to)
+        gyre_near_add_(&links->inlets[source.which].ring->fetched[((gyre_u32)from & source.mask) >> shift],
+                       to - from);
+}
+
+/* Notes that the block took `count` messages. Called by all threads: thread 0 and the second warp each do their part. */
+GYRE_HELPER void gyre_drain_take_(gyre_link_view_ *links, const gyre_link_source_ &source, gyre_u32 count)
+{
+    if (!source.entry && threadIdx.x >> 5 == 1)
+        gyre_drain_give_back_(links, source, count);
+    if (threadIdx.x != 0)
+        return;
+    if (source.entry) {
+        links->view->served[source.which].own.next = source.next + count;
+        gyre_lap_note_(links, source.entry, source.next + count);
+        return;
+    }
+    gyre_link_in_ *in = &links->inlets[source.which];
+    in->next = source.next + count;
+    if (!source.shared)
+        gyre_near_store_(&in->ring->claimed, source.next + count);
+}
+
+/* Learns how far entries took requests, which completions are made from. Called by the last warp, of two at least. */
+GYRE_HELPER void gyre_drain_note_laps_(gyre_link_view_ *links)
+{
+#pragma unroll 1
+    for (gyre_u32 i = threadIdx.x & 31; i < GYRE_ENTRIES_MAX && i < links->entry_count; i += 32)
+        if (links->entries[i].flows)
+            links->entries[i].begun = gyre_lap_begun_(&links->entries[i]);
+}
+
+/*
+ * Puts a window in place that was asked for, and takes its messages, as far as there is room for what they emit. Returns how many; `found`
+ * becomes how many were there. Called by all threads.
+ */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                        const gyre_link_source_ &source, const gyre_drain_places_ &places,
-                                       gyre_drain_look_ *look)
+                                       const gyre_drain_look_ &look, gyre_drain_words_ *words, gyre_u32 *found)
 {
-    enum { port_count = gyre_link_shape_<K>::ports };
     gyre_block_view *view = links->view;
-    gyre_chunk mine[GYRE_CUDA_LOADS];
-    gyre_u64 tails[port_count + 1];
-    gyre_drain_load_(source, *look, mine);
-    if (threadIdx.x < 32) {
-#pragma unroll
-        for (int i = 0; i < (int)port_count; i++)
-            if (links->outs[i].use == GYRE_PORT_LINKED)
-                tails[i] = gyre_link_tail_behind_(
-                    &links->outs[i],
-                    __ballot_sync(GYRE_ALL_LANES, gyre_link_is_whole_(&links->outs[i], threadIdx.x)));
-        if (source.entry)
-            gyre_look_ahead_lines_(view, &view->served[source.which], source.next + look->asked);
-    }
+    if (threadIdx.x < 32)
+        gyre_drain_find_room_<K>(links);
+    if (threadIdx.x >= blockDim.x - 32)
+        gyre_drain_note_laps_(links);
     if (threadIdx.x == 0)
-        gyre_drain_ask_(arguments, links, source, look);
-    gyre_note_missing_(view, gyre_drain_put_(source, *look, mine, places.lines), look->asked);
+        gyre_drain_listen_(arguments, links, source, words);
+    gyre_note_missing_(view, gyre_drain_put_(source, source.next, look, places.lines), look.asked);
+    if (threadIdx.x < 32)
+        gyre_drain_note_ahead_(view, source, source.next, look);
     __syncthreads();
-    gyre_u32 count = view->first_bad < look->asked ? view->first_bad : look->asked;
-    if (source.shared)
+    const gyre_u32 room = gyre_drain_room_<K>(links);
+    *found = view->first_bad < look.asked ? view->first_bad : look.asked;
+    gyre_u32 count = *found < room ? *found : room;
+    if (source.shared && count) {
         count = gyre_drain_claim_(links, source, count);
-    if (threadIdx.x == 0) {
-#pragma unroll
-        for (int i = 0; i < (int)port_count; i++)
-            if (links->outs[i].use == GYRE_PORT_LINKED && tails[i] != links->outs[i].tail) {
-                links->outs[i].tail = tails[i];
-                gyre_near_store_(&links->outs[i].ring->tail, tails[i]);
-                if (links->outs[i].share) /* as in gyre_link_make_room_ */
-                    __threadfence();
-            }
-        if (count) {
+        *found = count; /* other blocks have them */
+    }
+    if (count) {
+        if (threadIdx.x == 0)
             gyre_turn_begins_(gyre_turn_(arguments, 0));
-            gyre_lone_take_(links, source, count);
-        }
+        gyre_drain_take_(links, source, count);
     }
     return count;
 }
@@ -360,8 +436,21 @@ GYRE_HELPER void gyre_drain_end_(gyre_link_view_ *links, const gyre_link_source_
     links->run.from = GYRE_RUN_LATER;
 }
 
+/* Asks for the window behind `count` messages that were taken of `look`, if it is likely to be there. */
+GYRE_HELPER void gyre_drain_look_ahead_(const gyre_block_view *view, const gyre_link_source_ &source,
+                                        const gyre_drain_places_ &places, gyre_u32 count, gyre_u32 goes_on,
+                                        gyre_drain_look_ *look)
+{
+    const gyre_u32 known = source.entry ? view->rows_ahead : places.rows;
+    const gyre_u32 rows = known < places.rows ? known : places.rows;
+    look->ahead = goes_on && count == look->asked && rows > 0;
+    if (look->ahead)
+        gyre_drain_ask_for_(view, source, source.next + count, rows, rows * (blockDim.x / 4), look);
+}
+
 /*
- * Works off a backlog until there is none, another order comes, there is no room for long, or others have waited for long.
+ * Works off a backlog until there is none, another order comes, there is no room for long, or others have waited for long. While a window
+ * is handled the next one is under way, where it is known to be there, or where a look costs little.
  * Called by all threads.
  */
 template <class K>
@@ -374,27 +463,38 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         links->inlet_count + links->enters > gridDim.x ? GYRE_DRAIN_TURNS_SHORT : GYRE_DRAIN_TURNS_LONG;
     gyre_block_view *view = links->view;
     gyre_link_source_ source = links->source;
+    gyre_drain_look_ look = {};
     gyre_u32 turn = 0, waits = 0, more = 1, leaves = 0, goes_on = 1, rows = places.rows;
     GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
     if (threadIdx.x == 0)
         view->first_bad = places.rows * each;
     __syncthreads();
     while (goes_on) {
-        const gyre_u32 room = gyre_drain_room_<K>(links), wanted = rows * each;
-        gyre_drain_look_ look = {rows, wanted < room ? wanted : room, view->order, 0};
-        const gyre_u32 count = gyre_drain_fetch_<K>(arguments, links, source, places, &look);
+        gyre_drain_words_ words = {view->order, 0};
+        gyre_u32 found = 0;
+        if (!look.ahead) {
+            const gyre_u32 room = gyre_drain_room_<K>(links), wanted = rows * each;
+            gyre_drain_ask_for_(view, source, source.next, rows, wanted < room ? wanted : room, &look);
+        }
+        const gyre_u32 was_ahead = look.ahead, asked = look.asked;
+        const gyre_u32 count = gyre_drain_fetch_<K>(arguments, links, source, places, look, &words, &found);
+        rows = source.entry ? gyre_drain_rows_(view, asked, count, places.rows) : places.rows;
+        turn++;
         waits = count ? 0 : waits + 1;
-        more = look.asked ? count >= GYRE_DRAIN_LEAST : waits < GYRE_DRAIN_WAITS;
-        const gyre_u32 stays = look.order == view->order && look.drop_before <= source.next + count;
+        if (!count && (found || !asked))
+            more = waits < GYRE_DRAIN_WAITS; /* there is no room */
+        else
+            more = count >= GYRE_DRAIN_LEAST || (was_ahead && !source.shared); /* what came since is looked for */
+        const gyre_u32 stays = words.order == view->order && words.drop_before <= source.next + count;
+        gyre_drain_look_ahead_(view, source, places, count, turn < turns, &look);
         goes_on = gyre_drain_pass_on_<K>(arguments, links, source, places, count,
-                                         threadIdx.x == 0 && stays && more && ++turn < turns, buffers, gyre);
+                                         threadIdx.x == 0 && stays && more && turn < turns, buffers, gyre);
         source.next += count;
-        rows = source.entry ? gyre_drain_rows_(view, look.asked, count, places.rows) : places.rows;
         if (threadIdx.x == 0) {
             view->first_bad = places.rows * each;
-            if (look.drop_before)
-                view->served[source.which].dropping = look.drop_before;
-            leaves = look.order != view->order;
+            if (words.drop_before)
+                view->served[source.which].dropping = words.drop_before;
+            leaves = words.order != view->order;
             if (leaves)
                 view->asked = 0; /* the long way looks at once */
         }

@@ -177,8 +177,6 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
         return;
     } else {
         message->next = GYRE_ORIGIN_NEXT(message->origin) & ~GYRE_ORIGIN_KEPT_;
-        if (begins)
-            *(volatile gyre_u64 *)&gyre_flow_of_(links, message->origin)->index = message->index;
         leaves = message->origin & GYRE_ORIGIN_SOLE
                      ? gyre_limited_sole_(links, message, out, sent)
                      : gyre_limited_counted_(links, message, out, sent, gyre_link_groups_<K>(links));

@@ -71,6 +71,7 @@ GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_
 {
     if (source.entry) {
         links->view->served[source.which].own.next = source.next + count;
+        gyre_lap_note_(links, source.entry, source.next + count);
         return;
     }
     gyre_link_in_ *in = &links->inlets[source.which];
@@ -208,16 +209,14 @@ GYRE_HELPER gyre_u32 gyre_lone_call_(const gyre_cuda_arguments &arguments, const
 
 /*
  * Handles the message in `line`, which becomes its completion. Fills in the other members of `message`. Returns 1 when it
- * failed. Called by one lane.
+ * failed. `looked`: the block's entries have `begun`. Called by one lane.
  */
-template <class K>
+template <class K, int looked>
 GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, const gyre_link_view_ *links,
                                        const gyre_link_source_ &source, gyre_chunk *line,
                                        gyre_cuda_port *ports, gyre_link_message_ *message,
                                        const void *buffers, gyre_context *gyre)
 {
-    if (source.entry) /* for whoever ends the flow */
-        *(volatile gyre_u64 *)&gyre_flow_of_(links, message->origin)->index = message->index;
     const gyre_u32 replied = gyre_lone_call_<K>(arguments, links, source, line, message, buffers, gyre);
     gyre_u32 sent = 0;
 #pragma unroll
@@ -240,10 +239,13 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
                                 : 0,
                         replied ? GYRE_OUTCOME_REPLY : GYRE_OUTCOME_NO_REPLY);
     }
-    if (message->to)
-        line[0].x = (source.entry ? message->index : gyre_flow_index_(links->entries, message->origin)) + 1;
+    if (message->to) {
+        const gyre_link_entry_ *entry = gyre_entry_of_(links, message->origin);
+        const gyre_u64 begun = source.entry ? message->index : looked ? entry->begun : gyre_lap_begun_(entry);
+        line[0].x = gyre_lap_index_(entry, message->origin, begun) + 1;
+    }
     if (sent && source.entry)
-        message->counted |= gyre_lap_waits_<K>(links, message->origin, message->index);
+        message->counted |= gyre_lap_waits_<K>(links);
     return gyre->failed;
 }
 
@@ -327,7 +329,7 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
         for (int i = 0; i < 4; i++)
             line[i] = places->lines[4 * lane + (gyre_u32)i];
         message.origin = gyre_lone_origin_(source, line, message.index);
-        failed = gyre_lone_handle_<K>(arguments, links, source, line, ports, &message, buffers, gyre);
+        failed = gyre_lone_handle_<K, 0>(arguments, links, source, line, ports, &message, buffers, gyre);
     }
     if (message.counted)
         __threadfence(); /* accounts are there before what was emitted is published */

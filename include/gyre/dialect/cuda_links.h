@@ -109,6 +109,8 @@ GYRE_HELPER void gyre_link_hold_(gyre_link_view_ *links)
         *(volatile gyre_u64 *)&links->view->served[run->which].claims->next =
             end; /* in shared memory, or not */
         gyre_link_hope_anew_(links, run->which, links->found, run->count);
+        if (run->from == GYRE_RUN_ENTRY)
+            gyre_lap_note_(links, run->entry + 1, end);
     }
     run->count = links->found;
 }
@@ -290,14 +292,11 @@ GYRE_HELPER gyre_u32 gyre_link_emitted_(const gyre_link_view_ *links, const gyre
 }
 
 /*
- * Settles the only message of its flow: as long as it stays alone, nothing is counted. `begins`: the message is the request,
- * and its flow has the index of an earlier one.
+ * Settles the only message of its flow: as long as it stays alone, nothing is counted.
  */
 GYRE_HELPER void gyre_settle_sole_(const gyre_link_view_ *links, gyre_link_message_ *message,
-                                   const gyre_slot *out, gyre_u32 sent, gyre_u32 begins)
+                                   const gyre_slot *out, gyre_u32 sent)
 {
-    if (begins)
-        *(volatile gyre_u64 *)&gyre_flow_of_(links, message->origin)->index = message->index;
     if (!sent) {
         message->to = gyre_reply_of_(links, message->origin);
         return;
@@ -327,7 +326,7 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
     } else {
         message->next = GYRE_ORIGIN_NEXT(message->origin);
         if (message->origin & GYRE_ORIGIN_SOLE)
-            gyre_settle_sole_(links, message, out, sent, begins);
+            gyre_settle_sole_(links, message, out, sent);
         else if (gyre_link_groups_<K>(links))
             gyre_group_settle_(links, gyre_group_join_(links, message, out), out, sent);
         else
@@ -339,7 +338,7 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
     if (message->to && message->origin && links->needs)
         gyre_entry_end_(links, message->origin, message->index, message->to, out);
     message->counted = sent && (!(message->next & GYRE_ORIGIN_SOLE) ||
-                                (begins && gyre_lap_waits_<K>(links, message->origin, message->index)));
+                                (begins && gyre_lap_waits_<K>(links)));
 }
 #endif
 #include "gyre/dialect/cuda_link_limited.h"
