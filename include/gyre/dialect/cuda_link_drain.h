@@ -17,9 +17,10 @@
 
 /** Where a window lies in the block's memory. */
 struct gyre_drain_places_ {
-    gyre_chunk *lines; /* messages, which become completions or what was emitted to the first port; then that of other ports */
-    gyre_u64 *to;      /* of each message: where its completion goes */
-    gyre_u32 rows;     /* loads of each thread; 0: there is too little memory */
+    gyre_chunk *
+        lines; /* messages, which become completions or what was emitted to the first port; then that of other ports */
+    gyre_u64 *to;  /* of each message: where its completion goes */
+    gyre_u32 rows; /* loads of each thread; 0: there is too little memory */
 };
 
 /*
@@ -71,7 +72,7 @@ template <class K> GYRE_HELPER gyre_u32 gyre_drain_room_(const gyre_link_view_ *
 /** A window that is asked for. What was read of it may still be under way: nobody looks at it before the window is put in place. */
 struct gyre_drain_look_ {
     gyre_chunk mine[GYRE_CUDA_LOADS]; /* this thread's part of each row */
-    gyre_u64 last;                    /* of a queue, in the first warp: the sequence at the end of a row behind the window */
+    gyre_u64 last; /* of a queue, in the first warp: the sequence at the end of a row behind the window */
     gyre_u32 rows, asked;
     gyre_u32 ahead; /* it was asked for before the window in front of it was handled */
 };
@@ -108,8 +109,7 @@ GYRE_HELPER gyre_u32 gyre_drain_put_(const gyre_link_source_ &source, gyre_u64 f
         const gyre_u32 slot = (threadIdx.x + row * blockDim.x) >> 2;
         const gyre_u64 index = first + slot + 1;
         const gyre_chunk mine = look.mine[row];
-        const gyre_u32 there =
-            source.entry ? mine.x == index : (gyre_u32)(mine.y >> 32) == (gyre_u32)index;
+        const gyre_u32 there = source.entry ? mine.x == index : (gyre_u32)(mine.y >> 32) == (gyre_u32)index;
         if (row >= look.rows || slot >= look.asked)
             continue;
         const gyre_u32 tapped = !source.entry && mine.x & GYRE_ORIGIN_TAP; /* it goes the long way */
@@ -198,7 +198,8 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
         for (int i = 0; i < GYRE_LINE_CHUNKS; i++)
             line[i] = places.lines[gyre_swizzle_(slot, (gyre_u32)i)];
         message.origin = gyre_lone_origin_(source, line, message.index);
-        sum->failed += gyre_lone_handle_<K, 1>(arguments, links, source, line, ports, &message, buffers, gyre);
+        sum->failed +=
+            gyre_lone_handle_<K>(arguments, links, source, line, ports, &message, 1, buffers, gyre);
         sum->counted |= message.counted;
         places.to[slot] = message.to;
         if (message.to) {
@@ -281,10 +282,11 @@ template <class K> GYRE_HELPER void gyre_drain_find_room_(gyre_link_view_ *links
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++) {
         gyre_link_out_ *out = &links->outs[i];
-        if (out->use != GYRE_PORT_LINKED || out->mask + 1 - (gyre_u32)(out->head - out->tail) >= GYRE_DRAIN_MOST)
+        if (out->use != GYRE_PORT_LINKED ||
+            out->mask + 1 - (gyre_u32)(out->head - out->tail) >= GYRE_DRAIN_MOST)
             continue;
-        const gyre_u64 tail = gyre_link_tail_behind_(
-            out, __ballot_sync(GYRE_ALL_LANES, gyre_link_is_whole_(out, threadIdx.x)));
+        const gyre_u64 tail =
+            gyre_link_tail_behind_(out, __ballot_sync(GYRE_ALL_LANES, gyre_link_is_whole_(out, threadIdx.x)));
         __syncwarp(); /* all lanes have read the old one */
         if (threadIdx.x == 0 && tail != out->tail) {
             out->tail = tail;
@@ -297,10 +299,12 @@ template <class K> GYRE_HELPER void gyre_drain_find_room_(gyre_link_view_ *links
 }
 
 /* Gives the places of a window back to the sender, a section a lane. Called by a warp. */
-GYRE_HELPER void gyre_drain_give_back_(gyre_link_view_ *links, const gyre_link_source_ &source, gyre_u32 count)
+GYRE_HELPER void gyre_drain_give_back_(gyre_link_view_ *links, const gyre_link_source_ &source,
+                                       gyre_u32 count)
 {
     const gyre_u32 shift = gyre_link_shift_(source.mask), lane = threadIdx.x & 31;
-    const gyre_u64 section = ((source.next >> shift) + lane) << shift, behind = section + ((gyre_u64)1 << shift);
+    const gyre_u64 section = ((source.next >> shift) + lane) << shift,
+                   behind = section + ((gyre_u64)1 << shift);
     const gyre_u64 end = source.next + count, from = section > source.next ? section : source.next;
     const gyre_u64 to = behind < end ? behind : end;
     if (from < to)
@@ -342,7 +346,8 @@ GYRE_HELPER void gyre_drain_note_laps_(gyre_link_view_ *links)
 template <class K>
 GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                        const gyre_link_source_ &source, const gyre_drain_places_ &places,
-                                       const gyre_drain_look_ &look, gyre_drain_words_ *words, gyre_u32 *found)
+                                       const gyre_drain_look_ &look, gyre_drain_words_ *words,
+                                       gyre_u32 *found)
 {
     gyre_block_view *view = links->view;
     if (threadIdx.x < 32)
@@ -484,7 +489,8 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         if (!count && (found || !asked))
             more = waits < GYRE_DRAIN_WAITS; /* there is no room */
         else
-            more = count >= GYRE_DRAIN_LEAST || (was_ahead && !source.shared); /* what came since is looked for */
+            more = count >= GYRE_DRAIN_LEAST ||
+                   (was_ahead && !source.shared); /* what came since is looked for */
         const gyre_u32 stays = words.order == view->order && words.drop_before <= source.next + count;
         gyre_drain_look_ahead_(view, source, places, count, turn < turns, &look);
         goes_on = gyre_drain_pass_on_<K>(arguments, links, source, places, count,

@@ -211,10 +211,10 @@ GYRE_HELPER gyre_u32 gyre_lone_call_(const gyre_cuda_arguments &arguments, const
  * Handles the message in `line`, which becomes its completion. Fills in the other members of `message`. Returns 1 when it
  * failed. `looked`: the block's entries have `begun`. Called by one lane.
  */
-template <class K, int looked>
+template <class K>
 GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, const gyre_link_view_ *links,
                                        const gyre_link_source_ &source, gyre_chunk *line,
-                                       gyre_cuda_port *ports, gyre_link_message_ *message,
+                                       gyre_cuda_port *ports, gyre_link_message_ *message, gyre_u32 looked,
                                        const void *buffers, gyre_context *gyre)
 {
     const gyre_u32 replied = gyre_lone_call_<K>(arguments, links, source, line, message, buffers, gyre);
@@ -255,7 +255,8 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
  */
 template <class K> struct gyre_lone_places_ {
     gyre_chunk lines[32];
-    gyre_chunk given[gyre_link_shape_<K>::ports + 1][32]; /* what was emitted to each port; the last one is not used */
+    gyre_chunk given[gyre_link_shape_<K>::ports + 1]
+                    [32]; /* what was emitted to each port; the last one is not used */
 };
 
 /* Zeroes the places to emit to. Called before a run comes. */
@@ -306,6 +307,12 @@ GYRE_HELPER void gyre_lone_complete_(gyre_chunk *lines, const gyre_chunk *line, 
         gyre_chunk_store_((gyre_chunk *)(its & ~(gyre_u64)1) + part, lines[lane]);
 }
 
+/* Whether each look at the source looks at the word of the one entry, too (cuda_link_laps.h): most flows end at kernels without ports. */
+template <class K> GYRE_HELPER gyre_u32 gyre_lone_looks_(const gyre_link_view_ *links)
+{
+    return gyre_link_shape_<K>::ports == 0 && links->entry_count == 1 && links->entries[0].flows;
+}
+
 /* Handles `count` messages that lie in the lanes' chunks: lane 4 k + part has that part of message k. */
 template <class K>
 GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
@@ -329,7 +336,8 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
         for (int i = 0; i < 4; i++)
             line[i] = places->lines[4 * lane + (gyre_u32)i];
         message.origin = gyre_lone_origin_(source, line, message.index);
-        failed = gyre_lone_handle_<K, 0>(arguments, links, source, line, ports, &message, buffers, gyre);
+        failed = gyre_lone_handle_<K>(arguments, links, source, line, ports, &message,
+                                      gyre_lone_looks_<K>(links), buffers, gyre);
     }
     if (message.counted)
         __threadfence(); /* accounts are there before what was emitted is published */
@@ -373,6 +381,9 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
         if (part * 16 < source.stride)
             mine = gyre_chunk_load_(
                 source.slots + (((gyre_u32)source.next + number) & source.mask) * source.stride + part * 16);
+        gyre_u64 begun = 0;
+        if (gyre_lone_looks_<K>(links))
+            begun = gyre_lap_begun_(&links->entries[0]);
         const gyre_u32 room = gyre_lone_room_<K>(links); /* while the load is under way */
         const gyre_u64 index = source.next + number + 1;
         const gyre_u32 is_there =
@@ -393,8 +404,10 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
         const gyre_u32 count = (gyre_u32)(__ffs((int)~(there | ~GYRE_LONE_HEADS)) - 1) >> 2;
         if (room < count)
             return GYRE_LONE_LONG_WAY;
-        if (lane == 0)
+        if (lane == 0) {
+            links->entries[0].begun = begun;
             gyre_turn_begins_(gyre_turn_(arguments, 0));
+        }
         gyre_lone_run_<K>(arguments, links, source, &places, mine, count, buffers, gyre);
         if (lane == 0) { /* behind what the next kernel, or the client, waits for */
             gyre_lone_take_(links, source, count);
