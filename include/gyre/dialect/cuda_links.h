@@ -337,8 +337,7 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
     out->sequence = message->index + 1;
     if (message->to && message->origin && links->needs)
         gyre_entry_end_(links, message->origin, message->index, message->to, out);
-    message->counted = sent && (!(message->next & GYRE_ORIGIN_SOLE) ||
-                                (begins && gyre_lap_waits_<K>(links)));
+    message->counted = sent && (!(message->next & GYRE_ORIGIN_SOLE) || (begins && gyre_lap_waits_<K>(links)));
 }
 #endif
 #include "gyre/dialect/cuda_link_limited.h"
