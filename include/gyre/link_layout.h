@@ -164,8 +164,8 @@ typedef struct gyre_link_window {
 
 /** A flow: one entry for each slot of an entry queue. */
 typedef struct gyre_flow {
-    gyre_u64 index;    /* of the request; written by the block that handles it, not on CUDA (GYRE_ORIGIN_LAP) */
-    gyre_u32 alive;    /* messages under way, unless only one is and says so */
+    gyre_u64 index; /* of the request; written by the block that handles it, not on CUDA (GYRE_ORIGIN_LAP) */
+    gyre_u32 alive; /* messages under way, unless only one is and says so */
     gyre_u32 answers;  /* handlers that replied; the first one's reply is in the reply slot */
     gyre_u32 failures; /* handlers that failed; the first one's failure is below */
     gyre_u32 length;   /* of the reply */
