@@ -83,17 +83,14 @@ enum gyre_link_talk {
 };
 
 /*
- * An origin: the flow's place in the table of flows (bits 0 to 31), the number of the table (32 to 37), on CUDA how often the places
- * of the table were used before, without the upper bits of that number (38 to 45), how many links the message came by, at most
- * GYRE_HOPS_MAX (48 to 61), whether the message was seen by a tap (62), and whether it is its flow's only one (63).
+ * An origin: the flow's place in the table of flows (bits 0 to 31), the number of the table (32 to 37), how many links
+ * the message came by, at most GYRE_HOPS_MAX (48 to 61), whether the message was seen by a tap (62), and whether it is its flow's
+ * only one (63).
  */
 #define GYRE_ORIGIN_SOLE         ((gyre_u64)1 << 63)
 #define GYRE_ORIGIN_TAP          ((gyre_u64)1 << 62)
 #define GYRE_ORIGIN_PLACE(o)     ((gyre_u32)(o))
 #define GYRE_ORIGIN_TABLE(o)     ((gyre_u32)((o) >> 32) & (GYRE_ENTRIES_MAX - 1))
-#define GYRE_ORIGIN_LAP_AT       38
-#define GYRE_ORIGIN_LAPS         0xffu
-#define GYRE_ORIGIN_LAP(o)       ((gyre_u32)((o) >> GYRE_ORIGIN_LAP_AT) & GYRE_ORIGIN_LAPS)
 #define GYRE_HOPS_MAX            0x3fff
 #define GYRE_ORIGIN_HOPS(o)      ((gyre_u32)((o) >> 48) & GYRE_HOPS_MAX)
 #define GYRE_ORIGIN_OF(t, place) ((gyre_u64)(t) << 32 | (place))
@@ -164,8 +161,8 @@ typedef struct gyre_link_window {
 
 /** A flow: one entry for each slot of an entry queue. */
 typedef struct gyre_flow {
-    gyre_u64 index; /* of the request; written by the block that handles it, not on CUDA (GYRE_ORIGIN_LAP) */
-    gyre_u32 alive; /* messages under way, unless only one is and says so */
+    gyre_u64 index;    /* of the request; written by the block that handles it */
+    gyre_u32 alive;    /* messages under way, unless only one is and says so */
     gyre_u32 answers;  /* handlers that replied; the first one's reply is in the reply slot */
     gyre_u32 failures; /* handlers that failed; the first one's failure is below */
     gyre_u32 length;   /* of the reply */
@@ -206,8 +203,7 @@ typedef struct gyre_flow_head {
     gyre_u32 asks;        /* not 0: kernels of the pipeline ask, so gyre_flow.asking counts */
     gyre_u32 reserved_asks;
     gyre_u64 serial; /* of the pipeline: not 0, and no other one of this process has it */
-    gyre_u64 begun;  /* on CUDA: the index behind the requests that a block took lately */
-    gyre_u64 reserved[2];
+    gyre_u64 reserved[3];
 } gyre_flow_head;
 
 /**

@@ -121,7 +121,7 @@ static void the_tightest_chain_keeps_order(struct conformance *test)
     stream_jobs(gyre_pipeline_queue(pipeline), 20000, 5);
 }
 
-/* Each place of the queue is used so often that the lower bits of a lap, which messages carry on CUDA, come round again. */
+/* Each place of the queue is used so often that eight bits of the number of uses come round again. */
 static void a_small_queue_is_used_up_hundreds_of_times(struct conformance *test)
 {
     const gyre_queue_desc desc = {.size = sizeof desc, .capacity = 8};

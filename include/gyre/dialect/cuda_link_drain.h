@@ -10,6 +10,7 @@
 #ifndef GYRE_DIALECT_CUDA_LINK_DRAIN_H
 #define GYRE_DIALECT_CUDA_LINK_DRAIN_H
 
+#define GYRE_DRAIN_LEAST 8  /* messages found together that are a backlog */
 #define GYRE_DRAIN_WAITS 16 /* looks for room, after which the long way looks for it */
 /* windows of one backlog, after which a block looks elsewhere: one with more links and entries than there are blocks, or others */
 #define GYRE_DRAIN_TURNS_SHORT 4
@@ -17,25 +18,15 @@
 
 /** Where a window lies in the block's memory. */
 struct gyre_drain_places_ {
-    gyre_chunk *
-        lines; /* messages, which become completions or what was emitted to the first port; then that of other ports */
-    gyre_u64 *to;  /* of each message: where its completion goes */
-    gyre_u32 rows; /* loads of each thread; 0: there is too little memory */
+    gyre_chunk *lines; /* messages, which become completions; then what was emitted to each port */
+    gyre_u64 *to;      /* of each message: where its completion goes */
+    gyre_u32 rows;     /* loads of each thread; 0: there is too little memory */
 };
-
-/*
- * Lines of a window for each message. What it emitted to the first port lies where it lay itself: its completion would lie there only if
- * it had emitted nothing.
- */
-template <class K> GYRE_HELPER constexpr gyre_u32 gyre_drain_lines_of_()
-{
-    return gyre_link_shape_<K>::ports > 1 ? (gyre_u32)gyre_link_shape_<K>::ports : 1;
-}
 
 /* Bytes of a window for each message. */
 template <class K> GYRE_HELPER constexpr gyre_u32 gyre_drain_bytes_()
 {
-    return GYRE_LINE_SIZE * gyre_drain_lines_of_<K>() + (gyre_u32)sizeof(gyre_u64);
+    return GYRE_LINE_SIZE * (1 + gyre_link_shape_<K>::ports) + (gyre_u32)sizeof(gyre_u64);
 }
 
 template <class K> GYRE_HELPER gyre_drain_places_ gyre_drain_places_of_(gyre_chunk *memory)
@@ -43,7 +34,7 @@ template <class K> GYRE_HELPER gyre_drain_places_ gyre_drain_places_of_(gyre_chu
     const gyre_u32 fit = gyre_dynamic_size_() / gyre_drain_bytes_<K>(), each = blockDim.x / 4;
     const gyre_u32 most = fit < GYRE_DRAIN_MOST ? fit : GYRE_DRAIN_MOST;
     const gyre_u32 rows = most / each < GYRE_CUDA_LOADS ? most / each : GYRE_CUDA_LOADS;
-    const gyre_u32 lines = gyre_drain_lines_of_<K>();
+    const gyre_u32 lines = 1 + gyre_link_shape_<K>::ports;
     return {memory, (gyre_u64 *)(memory + lines * rows * each * GYRE_LINE_CHUNKS), rows};
 }
 
@@ -69,84 +60,60 @@ template <class K> GYRE_HELPER gyre_u32 gyre_drain_room_(const gyre_link_view_ *
 
 /* ---- fetching ---- */
 
-/** A window that is asked for. What was read of it may still be under way: nobody looks at it before the window is put in place. */
+/** The window that is asked for, and what else is looked at meanwhile. */
 struct gyre_drain_look_ {
-    gyre_chunk mine[GYRE_CUDA_LOADS]; /* this thread's part of each row */
-    gyre_u64 last; /* of a queue, in the first warp: the sequence at the end of a row behind the window */
     gyre_u32 rows, asked;
-    gyre_u32 ahead; /* it was asked for before the window in front of it was handled */
+    gyre_u64 order, drop_before;
 };
 
-/* Asks for `asked` messages, in `rows` rows, from message `first` of the source on. Of a queue the first warp looks at the rows behind. */
-GYRE_HELPER void gyre_drain_ask_for_(const gyre_block_view *view, const gyre_link_source_ &source,
-                                     gyre_u64 first, gyre_u32 rows, gyre_u32 asked, gyre_drain_look_ *look)
+/* Looks at the host's words now and then. Called by thread 0. */
+GYRE_HELPER void gyre_drain_ask_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                 const gyre_link_source_ &source, gyre_drain_look_ *look)
+{
+    gyre_block_view *view = links->view;
+    if ((gyre_u64)clock64() - view->asked < GYRE_CUDA_LOOK_CLOCKS)
+        return;
+    view->asked = (gyre_u64)clock64();
+    look->order = gyre_word_load_(view->order_word);
+    if (source.entry)
+        look->drop_before = gyre_word_load_(view->served[source.which].drop_before);
+    gyre_link_tell_(arguments, view);
+}
+
+/* Asks for the rows of a window. */
+GYRE_HELPER void gyre_drain_load_(const gyre_link_source_ &source, const gyre_drain_look_ &look,
+                                  gyre_chunk *mine)
 {
     const gyre_u32 part = threadIdx.x & 3;
-    look->rows = rows;
-    look->asked = asked;
 #pragma unroll
     for (gyre_u32 row = 0; row < GYRE_CUDA_LOADS; row++) {
         const gyre_u32 slot = (threadIdx.x + row * blockDim.x) >> 2;
-        const gyre_u64 at = ((gyre_u32)first + slot) & source.mask;
-        look->mine[row] = gyre_chunk_load_if_(row < rows && slot < asked && part * 16 < source.stride,
-                                              source.slots + at * source.stride + part * 16);
-    }
-    look->last = 0;
-    if (source.entry && threadIdx.x < GYRE_CUDA_LOADS) {
-        const gyre_u64 end = first + asked + (threadIdx.x + 1) * (blockDim.x / 4) - 1;
-        look->last = gyre_word_load_(&gyre_request_at_(&view->served[source.which], end)->sequence);
+        const gyre_u64 at = ((gyre_u32)source.next + slot) & source.mask;
+        mine[row] = gyre_chunk_load_if_(row < look.rows && slot < look.asked && part * 16 < source.stride,
+                                        source.slots + at * source.stride + part * 16);
     }
 }
 
-/* Puts the rows into the window. Returns the first slot of this thread that is not filled. `first`: as it was asked for. */
-GYRE_HELPER gyre_u32 gyre_drain_put_(const gyre_link_source_ &source, gyre_u64 first,
-                                     const gyre_drain_look_ &look, gyre_chunk *lines)
+/* Puts the rows into the window. Returns the first slot of this thread that is not filled. */
+GYRE_HELPER gyre_u32 gyre_drain_put_(const gyre_link_source_ &source, const gyre_drain_look_ &look,
+                                     const gyre_chunk *mine, gyre_chunk *lines)
 {
     const gyre_u32 part = threadIdx.x & 3;
     gyre_u32 missing = look.asked;
 #pragma unroll
     for (gyre_u32 row = 0; row < GYRE_CUDA_LOADS; row++) {
         const gyre_u32 slot = (threadIdx.x + row * blockDim.x) >> 2;
-        const gyre_u64 index = first + slot + 1;
-        const gyre_chunk mine = look.mine[row];
-        const gyre_u32 there = source.entry ? mine.x == index : (gyre_u32)(mine.y >> 32) == (gyre_u32)index;
+        const gyre_u64 index = source.next + slot + 1;
+        const gyre_u32 there =
+            source.entry ? mine[row].x == index : (gyre_u32)(mine[row].y >> 32) == (gyre_u32)index;
         if (row >= look.rows || slot >= look.asked)
             continue;
-        const gyre_u32 tapped = !source.entry && mine.x & GYRE_ORIGIN_TAP; /* it goes the long way */
+        const gyre_u32 tapped = !source.entry && mine[row].x & GYRE_ORIGIN_TAP; /* it goes the long way */
         if (part == 0 && (!there || tapped) && slot < missing)
             missing = slot;
-        lines[gyre_swizzle_(slot, part)] = mine;
+        lines[gyre_swizzle_(slot, part)] = mine[row];
     }
     return missing;
-}
-
-/* Notes how many rows behind the window are known to be there. Called by the first warp. */
-GYRE_HELPER void gyre_drain_note_ahead_(gyre_block_view *view, const gyre_link_source_ &source,
-                                        gyre_u64 first, const gyre_drain_look_ &look)
-{
-    const gyre_u64 end = first + look.asked + (threadIdx.x + 1) * (blockDim.x / 4) - 1;
-    const gyre_u32 there = __ballot_sync(GYRE_ALL_LANES, source.entry && look.last == end + 1);
-    if (threadIdx.x == 0)
-        view->rows_ahead = (gyre_u32)__ffs((int)~there) - 1;
-}
-
-/* What thread 0 learned of the host's words. */
-struct gyre_drain_words_ {
-    gyre_u64 order, drop_before;
-};
-
-/* Looks at the host's words now and then. Called by thread 0. */
-GYRE_HELPER void gyre_drain_listen_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
-                                    const gyre_link_source_ &source, gyre_drain_words_ *words)
-{
-    gyre_block_view *view = links->view;
-    if ((gyre_u64)clock64() - view->asked < GYRE_CUDA_LOOK_CLOCKS)
-        return;
-    view->asked = (gyre_u64)clock64();
-    words->order = gyre_word_load_(view->order_word);
-    if (source.entry)
-        words->drop_before = gyre_word_load_(view->served[source.which].drop_before);
-    gyre_link_tell_(arguments, view);
 }
 
 /* ---- handling ---- */
@@ -156,16 +123,14 @@ struct gyre_drain_sum_ {
     gyre_u32 counted, ends, failed;
 };
 
-/*
- * Keeps what a message emitted to one port, if it leads to a link, and in `marks` who of the warp emitted. Called by a whole warp.
- */
+/* Keeps what a message emitted to one port, and in `marks` who of the warp emitted. Called by a whole warp. */
 GYRE_HELPER void gyre_drain_keep_(const gyre_link_out_ *out, gyre_u32 *marks, gyre_chunk *lines,
                                   gyre_u32 slot, gyre_chunk *given, gyre_u32 emitted, gyre_u64 origin)
 {
     const gyre_u32 givers = __ballot_sync(GYRE_ALL_LANES, emitted);
     if ((threadIdx.x & 31) == 0)
         marks[slot >> 5] = givers;
-    if (!emitted || out->use != GYRE_PORT_LINKED)
+    if (!emitted)
         return;
     const gyre_u32 said = (gyre_u32)given[1].x;
     given[0] = {origin, GYRE_REPLY_LENGTH_(out->type.least, out->type.size, said)};
@@ -184,22 +149,21 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
     enum { port_count = gyre_link_shape_<K>::ports };
     const gyre_u32 size = places.rows * (blockDim.x / 4) * GYRE_LINE_CHUNKS;
     gyre_chunk line[GYRE_LINE_CHUNKS];
-    gyre_chunk given[port_count + 1][GYRE_LINE_CHUNKS] = {};
+    gyre_lone_given_<K> given = {};
     gyre_cuda_port ports[port_count + 1];
     gyre_link_message_ message = {0, source.next + slot, 0, 0, 0};
     if ((slot & ~31u) >= count)
         return;
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
-        ports[i] = {(gyre_u8 *)given[i], 0, 0, GYRE_LINE_SIZE, 1, 0};
+        ports[i] = {(gyre_u8 *)given.lines[i], 0, 0, GYRE_LINE_SIZE, 1, 0};
     gyre->ports = ports;
     if (slot < count) {
 #pragma unroll
         for (int i = 0; i < GYRE_LINE_CHUNKS; i++)
             line[i] = places.lines[gyre_swizzle_(slot, (gyre_u32)i)];
         message.origin = gyre_lone_origin_(source, line, message.index);
-        sum->failed +=
-            gyre_lone_handle_<K>(arguments, links, source, line, ports, &message, 1, buffers, gyre);
+        sum->failed += gyre_lone_handle_<K>(arguments, links, source, line, ports, &message, buffers, gyre);
         sum->counted |= message.counted;
         places.to[slot] = message.to;
         if (message.to) {
@@ -212,8 +176,8 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
-        gyre_drain_keep_(&links->outs[i], links->marks + i * GYRE_DRAIN_GROUPS, places.lines + i * size, slot,
-                         given[i], message.next ? ports[i].emitted : 0, message.next);
+        gyre_drain_keep_(&links->outs[i], links->marks + i * GYRE_DRAIN_GROUPS, places.lines + (1 + i) * size,
+                         slot, given.lines[i], message.next ? ports[i].emitted : 0, message.next);
 }
 
 /* ---- what leaves ---- */
@@ -275,102 +239,47 @@ GYRE_HELPER gyre_u32 gyre_drain_claim_(gyre_link_view_ *links, const gyre_link_s
     return links->found;
 }
 
-/* Looks for room in the rings where there may be too little for the next window. Called by the first warp. */
-template <class K> GYRE_HELPER void gyre_drain_find_room_(gyre_link_view_ *links)
-{
-    enum { port_count = gyre_link_shape_<K>::ports };
-#pragma unroll
-    for (int i = 0; i < (int)port_count; i++) {
-        gyre_link_out_ *out = &links->outs[i];
-        if (out->use != GYRE_PORT_LINKED ||
-            out->mask + 1 - (gyre_u32)(out->head - out->tail) >= GYRE_DRAIN_MOST)
-            continue;
-        const gyre_u64 tail =
-            gyre_link_tail_behind_(out, __ballot_sync(GYRE_ALL_LANES, gyre_link_is_whole_(out, threadIdx.x)));
-        __syncwarp(); /* all lanes have read the old one */
-        if (threadIdx.x == 0 && tail != out->tail) {
-            out->tail = tail;
-            gyre_near_store_(&out->ring->tail, tail);
-            if (out->share) /* as in gyre_link_make_room_ */
-                __threadfence();
-        }
-        __syncwarp();
-    }
-}
-
-/* Gives the places of a window back to the sender, a section a lane. Called by a warp. */
-GYRE_HELPER void gyre_drain_give_back_(gyre_link_view_ *links, const gyre_link_source_ &source,
-                                       gyre_u32 count)
-{
-    const gyre_u32 shift = gyre_link_shift_(source.mask), lane = threadIdx.x & 31;
-    const gyre_u64 section = ((source.next >> shift) + lane) << shift,
-                   behind = section + ((gyre_u64)1 << shift);
-    const gyre_u64 end = source.next + count, from = section > source.next ? section : source.next;
-    const gyre_u64 to = behind < end ? behind : end;
-    if (from < to)
-        gyre_near_add_(&links->inlets[source.which].ring->fetched[((gyre_u32)from & source.mask) >> shift],
-                       to - from);
-}
-
-/* Notes that the block took `count` messages. Called by all threads: thread 0 and the second warp each do their part. */
-GYRE_HELPER void gyre_drain_take_(gyre_link_view_ *links, const gyre_link_source_ &source, gyre_u32 count)
-{
-    if (!source.entry && threadIdx.x >> 5 == 1)
-        gyre_drain_give_back_(links, source, count);
-    if (threadIdx.x != 0)
-        return;
-    if (source.entry) {
-        links->view->served[source.which].own.next = source.next + count;
-        gyre_lap_note_(links, source.entry, source.next + count);
-        return;
-    }
-    gyre_link_in_ *in = &links->inlets[source.which];
-    in->next = source.next + count;
-    if (!source.shared)
-        gyre_near_store_(&in->ring->claimed, source.next + count);
-}
-
-/* Learns how far entries took requests, which completions are made from. Called by the last warp, of two at least. */
-GYRE_HELPER void gyre_drain_note_laps_(gyre_link_view_ *links)
-{
-#pragma unroll 1
-    for (gyre_u32 i = threadIdx.x & 31; i < GYRE_ENTRIES_MAX && i < links->entry_count; i += 32)
-        if (links->entries[i].flows)
-            links->entries[i].begun = gyre_lap_begun_(&links->entries[i]);
-}
-
-/*
- * Puts a window in place that was asked for, and takes its messages, as far as there is room for what they emit. Returns how many; `found`
- * becomes how many were there. Called by all threads.
- */
+/* Fetches a window. Returns how many messages it has, which are taken. Called by all threads. */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                        const gyre_link_source_ &source, const gyre_drain_places_ &places,
-                                       const gyre_drain_look_ &look, gyre_drain_words_ *words,
-                                       gyre_u32 *found)
+                                       gyre_drain_look_ *look)
 {
+    enum { port_count = gyre_link_shape_<K>::ports };
     gyre_block_view *view = links->view;
-    if (threadIdx.x < 32)
-        gyre_drain_find_room_<K>(links);
-    if (threadIdx.x >= blockDim.x - 32)
-        gyre_drain_note_laps_(links);
-    if (threadIdx.x == 0)
-        gyre_drain_listen_(arguments, links, source, words);
-    gyre_note_missing_(view, gyre_drain_put_(source, source.next, look, places.lines), look.asked);
-    if (threadIdx.x < 32)
-        gyre_drain_note_ahead_(view, source, source.next, look);
-    __syncthreads();
-    const gyre_u32 room = gyre_drain_room_<K>(links);
-    *found = view->first_bad < look.asked ? view->first_bad : look.asked;
-    gyre_u32 count = *found < room ? *found : room;
-    if (source.shared && count) {
-        count = gyre_drain_claim_(links, source, count);
-        *found = count; /* other blocks have them */
+    gyre_chunk mine[GYRE_CUDA_LOADS];
+    gyre_u64 tails[port_count + 1];
+    gyre_drain_load_(source, *look, mine);
+    if (threadIdx.x < 32) {
+#pragma unroll
+        for (int i = 0; i < (int)port_count; i++)
+            if (links->outs[i].use == GYRE_PORT_LINKED)
+                tails[i] = gyre_link_tail_behind_(
+                    &links->outs[i],
+                    __ballot_sync(GYRE_ALL_LANES, gyre_link_is_whole_(&links->outs[i], threadIdx.x)));
+        if (source.entry)
+            gyre_look_ahead_lines_(view, &view->served[source.which], source.next + look->asked);
     }
-    if (count) {
-        if (threadIdx.x == 0)
+    if (threadIdx.x == 0)
+        gyre_drain_ask_(arguments, links, source, look);
+    gyre_note_missing_(view, gyre_drain_put_(source, *look, mine, places.lines), look->asked);
+    __syncthreads();
+    gyre_u32 count = view->first_bad < look->asked ? view->first_bad : look->asked;
+    if (source.shared)
+        count = gyre_drain_claim_(links, source, count);
+    if (threadIdx.x == 0) {
+#pragma unroll
+        for (int i = 0; i < (int)port_count; i++)
+            if (links->outs[i].use == GYRE_PORT_LINKED && tails[i] != links->outs[i].tail) {
+                links->outs[i].tail = tails[i];
+                gyre_near_store_(&links->outs[i].ring->tail, tails[i]);
+                if (links->outs[i].share) /* as in gyre_link_make_room_ */
+                    __threadfence();
+            }
+        if (count) {
             gyre_turn_begins_(gyre_turn_(arguments, 0));
-        gyre_drain_take_(links, source, count);
+            gyre_lone_take_(links, source, count);
+        }
     }
     return count;
 }
@@ -401,7 +310,7 @@ GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, g
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
         totals[i] = gyre_drain_publish_(&links->outs[i], links->marks + i * GYRE_DRAIN_GROUPS,
-                                        places.lines + i * size, count);
+                                        places.lines + (1 + i) * size, count);
     if (ends)
         gyre_drain_complete_(places, count);
     goes_on = (gyre_u32)__syncthreads_or((int)goes_on); /* and all threads have read the heads */
@@ -441,21 +350,8 @@ GYRE_HELPER void gyre_drain_end_(gyre_link_view_ *links, const gyre_link_source_
     links->run.from = GYRE_RUN_LATER;
 }
 
-/* Asks for the window behind `count` messages that were taken of `look`, if it is likely to be there. */
-GYRE_HELPER void gyre_drain_look_ahead_(const gyre_block_view *view, const gyre_link_source_ &source,
-                                        const gyre_drain_places_ &places, gyre_u32 count, gyre_u32 goes_on,
-                                        gyre_drain_look_ *look)
-{
-    const gyre_u32 known = source.entry ? view->rows_ahead : places.rows;
-    const gyre_u32 rows = known < places.rows ? known : places.rows;
-    look->ahead = goes_on && count == look->asked && rows > 0;
-    if (look->ahead)
-        gyre_drain_ask_for_(view, source, source.next + count, rows, rows * (blockDim.x / 4), look);
-}
-
 /*
- * Works off a backlog until there is none, another order comes, there is no room for long, or others have waited for long. While a window
- * is handled the next one is under way, where it is known to be there, or where a look costs little.
+ * Works off a backlog until there is none, another order comes, there is no room for long, or others have waited for long.
  * Called by all threads.
  */
 template <class K>
@@ -468,39 +364,27 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         links->inlet_count + links->enters > gridDim.x ? GYRE_DRAIN_TURNS_SHORT : GYRE_DRAIN_TURNS_LONG;
     gyre_block_view *view = links->view;
     gyre_link_source_ source = links->source;
-    gyre_drain_look_ look = {};
     gyre_u32 turn = 0, waits = 0, more = 1, leaves = 0, goes_on = 1, rows = places.rows;
     GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
     if (threadIdx.x == 0)
         view->first_bad = places.rows * each;
     __syncthreads();
     while (goes_on) {
-        gyre_drain_words_ words = {view->order, 0};
-        gyre_u32 found = 0;
-        if (!look.ahead) {
-            const gyre_u32 room = gyre_drain_room_<K>(links), wanted = rows * each;
-            gyre_drain_ask_for_(view, source, source.next, rows, wanted < room ? wanted : room, &look);
-        }
-        const gyre_u32 was_ahead = look.ahead, asked = look.asked;
-        const gyre_u32 count = gyre_drain_fetch_<K>(arguments, links, source, places, look, &words, &found);
-        rows = source.entry ? gyre_drain_rows_(view, asked, count, places.rows) : places.rows;
-        turn++;
+        const gyre_u32 room = gyre_drain_room_<K>(links), wanted = rows * each;
+        gyre_drain_look_ look = {rows, wanted < room ? wanted : room, view->order, 0};
+        const gyre_u32 count = gyre_drain_fetch_<K>(arguments, links, source, places, &look);
         waits = count ? 0 : waits + 1;
-        if (!count && (found || !asked))
-            more = waits < GYRE_DRAIN_WAITS; /* there is no room */
-        else
-            more = count >= GYRE_DRAIN_LEAST ||
-                   (was_ahead && !source.shared); /* what came since is looked for */
-        const gyre_u32 stays = words.order == view->order && words.drop_before <= source.next + count;
-        gyre_drain_look_ahead_(view, source, places, count, turn < turns, &look);
+        more = look.asked ? count >= GYRE_DRAIN_LEAST : waits < GYRE_DRAIN_WAITS;
+        const gyre_u32 stays = look.order == view->order && look.drop_before <= source.next + count;
         goes_on = gyre_drain_pass_on_<K>(arguments, links, source, places, count,
-                                         threadIdx.x == 0 && stays && more && turn < turns, buffers, gyre);
+                                         threadIdx.x == 0 && stays && more && ++turn < turns, buffers, gyre);
         source.next += count;
+        rows = source.entry ? gyre_drain_rows_(view, look.asked, count, places.rows) : places.rows;
         if (threadIdx.x == 0) {
             view->first_bad = places.rows * each;
-            if (words.drop_before)
-                view->served[source.which].dropping = words.drop_before;
-            leaves = words.order != view->order;
+            if (look.drop_before)
+                view->served[source.which].dropping = look.drop_before;
+            leaves = look.order != view->order;
             if (leaves)
                 view->asked = 0; /* the long way looks at once */
         }

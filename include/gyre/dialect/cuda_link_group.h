@@ -44,7 +44,7 @@ GYRE_OUTLINE_ void gyre_group_close_(const gyre_link_view_ *links)
         return;
     __threadfence(); /* what others noted is there */
     group->to[group->number] = gyre_reply_of_(links, group->origin) | gyre_end_flow_(flow, group->out);
-    group->out->sequence = gyre_flow_index_(links->entries, group->origin) + 1;
+    group->out->sequence = gyre_near_load_(&flow->index) + 1;
 #if GYRE_LIMITED
     gyre_admission_give_(gyre_entry_of_(links, group->origin), 1);
 #endif

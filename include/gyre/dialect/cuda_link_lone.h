@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The short way of a stage: its first warp handles up to seven messages of a line each, straight from the source, while it looks
- * for the next ones. Included by cuda_links.h.
+ * The short way of a stage: its first warp handles up to seven messages of a line each, straight from the source and in
+ * registers, while it looks for the next ones. Included by cuda_links.h.
  *
  * It is for lane kernels whose messages fit lines, of which one call emits one message a port at most, in one block that
  * fetches from one ring, or from one queue that enters the pipeline, and sends to no topic. All else goes the long way, also what
@@ -16,8 +16,6 @@ enum gyre_link_next_ {
     GYRE_LONE_GLANCE,       /* nothing came for a while */
     GYRE_LONE_BACKLOG       /* of links->source: the block has to come */
 };
-
-#define GYRE_DRAIN_LEAST 8 /* messages found together that are a backlog */
 
 #define GYRE_LONE_HEADS 0x11111111u /* the lanes that hold headers: the first one of each quad */
 /* looks at a ring, or at a queue, until the long way looks for orders and at other queues */
@@ -71,7 +69,6 @@ GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_
 {
     if (source.entry) {
         links->view->served[source.which].own.next = source.next + count;
-        gyre_lap_note_(links, source.entry, source.next + count);
         return;
     }
     gyre_link_in_ *in = &links->inlets[source.which];
@@ -88,108 +85,61 @@ GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_
     gyre_link_give_back_(links, {source.next, source.mask, 0, 0, in->ring, 0, count, 0, 0, 0, 0});
 }
 
-/* How many of a few messages have room in each ring, as far as is known. */
-template <class K> GYRE_HELPER gyre_u32 gyre_lone_room_(const gyre_link_view_ *links)
+/* Whether each ring has room for `count` messages, as far as is known. */
+template <class K> GYRE_HELPER gyre_u32 gyre_lone_room_(const gyre_link_view_ *links, gyre_u32 count)
 {
-    gyre_u32 room = GYRE_DRAIN_LEAST;
+    gyre_u32 room = 1;
 #pragma unroll
     for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++) {
         const gyre_link_out_ *out = &links->outs[i];
-        const gyre_u32 left = out->mask + 1 - (gyre_u32)(out->head - out->tail);
-        if (out->use == GYRE_PORT_LINKED && left < room)
-            room = left;
+        room = room &&
+               (out->use != GYRE_PORT_LINKED || out->mask + 1 - (gyre_u32)(out->head - out->tail) >= count);
     }
     return room;
+}
+
+/* What a lane emitted, with room for a header, one message for each port. */
+template <class K> struct gyre_lone_given_ {
+    gyre_chunk lines[gyre_link_shape_<K>::ports + 1][4];
+};
+
+/* Settles a flow that counts its messages, from a copy of the outcome in memory. */
+GYRE_OUTLINE_ gyre_u64 gyre_lone_count_(const gyre_link_view_ *links, gyre_u64 origin, gyre_chunk *line,
+                                        gyre_u32 sent)
+{
+    gyre_slot *out = (gyre_slot *)line;
+    if (!(origin & GYRE_ORIGIN_SOLE))
+        return gyre_settle_counted_(links, origin, out, sent);
+    gyre_flow_begins_(links, origin, out, sent);
+    return 0;
 }
 
 /* The origin of the message in `line`; `index`: of a request. */
 GYRE_HELPER gyre_u64 gyre_lone_origin_(const gyre_link_source_ &source, const gyre_chunk *line,
                                        gyre_u64 index)
 {
-    return source.entry ? gyre_lap_origin_(source.entry - 1, index, source.mask) : line[0].x;
+    return source.entry ? GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(source.entry - 1, (gyre_u32)index & source.mask)
+                        : line[0].x;
 }
 
-/** What a handler did with a message that is more than passed on or answered, and what becomes of it. */
-struct gyre_lone_odd_ {
-    gyre_chunk line[4]; /* the message, or its reply; then its completion */
-    gyre_link_message_ message;
-    const char *text; /* of its failure */
-    gyre_u32 sent, replied, failed, length;
-    gyre_i32 code;
-};
-
-/* Writes what the handler did into the line, as a completion. */
-GYRE_HELPER void gyre_lone_note_(const gyre_link_view_ *links, gyre_lone_odd_ *odd)
-{
-    if (odd->replied && !odd->failed && !links->answers) {
-        odd->failed = 1;
-        odd->code = GYRE_FAILURE_ANSWER;
-        odd->text = "replied, and is no answer of its pipeline";
-    }
-    if (odd->failed) {
-        odd->sent = 0;
-        gyre_line_fail_(odd->line, 0, odd->code, odd->text);
-    } else if (odd->replied) {
-        gyre_line_head_(odd->line, 0, odd->length, GYRE_OUTCOME_REPLY);
-    } else {
-        gyre_line_head_(odd->line, 0, 0, GYRE_OUTCOME_NO_REPLY);
-    }
-}
-
-/* Settles a message that failed, or whose flow has several, or has them from now on. It is far from the way of other messages. */
-GYRE_OUTLINE_ void gyre_lone_settle_odd_(const gyre_link_view_ *links, gyre_lone_odd_ *odd)
-{
-    GYRE_IN_SHARED_(links);
-    gyre_link_message_ *message = &odd->message;
-    gyre_slot *out = (gyre_slot *)odd->line;
-    gyre_lone_note_(links, odd);
-    message->next = odd->failed ? 0 : GYRE_ORIGIN_NEXT(message->origin);
-    if (!(message->origin & GYRE_ORIGIN_SOLE))
-        message->to = gyre_settle_counted_(links, message->origin, out, odd->sent);
-    else if (!odd->sent)
-        message->to = gyre_reply_of_(links, message->origin);
-    else if (odd->sent == 1 && !odd->replied)
-        message->next |= GYRE_ORIGIN_SOLE;
-    else
-        gyre_flow_begins_(links, message->origin, out, odd->sent);
-    message->counted = odd->sent && !(message->next & GYRE_ORIGIN_SOLE);
-}
-
-/* As gyre_lone_settle_odd_, with what the lane has in registers. */
+/*
+ * Handles the message in `line`, which becomes its completion. Fills in the other members of `message`. Returns 1 when it
+ * failed. Called by one lane.
+ */
 template <class K>
-GYRE_HELPER void gyre_lone_settle_all_(const gyre_link_view_ *links, gyre_chunk *line,
-                                       gyre_link_message_ *message, gyre_u32 sent, gyre_u32 replied,
-                                       gyre_context *gyre)
-{
-    const gyre_u32 used = (gyre_u32)line[1].x;
-    gyre_lone_odd_ odd = {{line[0], line[1], line[2], line[3]},
-                          *message,
-                          gyre->fail_text,
-                          sent,
-                          replied,
-                          (gyre_u32)gyre->failed,
-                          GYRE_REPLY_LENGTH_(K::gyre_its_reply_least_, K::gyre_its_reply_size_, used),
-                          gyre->fail_code};
-    gyre_lone_settle_odd_(links, &odd);
-    *message = odd.message;
-    gyre->failed = (int)odd.failed;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        line[i] = odd.line[i];
-}
-
-/* Calls the handler of the message in `line`. Returns whether it replied. */
-template <class K>
-GYRE_HELPER gyre_u32 gyre_lone_call_(const gyre_cuda_arguments &arguments, const gyre_link_view_ *links,
-                                     const gyre_link_source_ &source, gyre_chunk *line,
-                                     const gyre_link_message_ *message, const void *buffers,
-                                     gyre_context *gyre)
+GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, const gyre_link_view_ *links,
+                                       const gyre_link_source_ &source, gyre_chunk *line,
+                                       gyre_cuda_port *ports, gyre_link_message_ *message,
+                                       const void *buffers, gyre_context *gyre)
 {
     const gyre_u32 length = (gyre_u32)line[0].y, said = (gyre_u32)line[1].x;
+    const gyre_u64 *index = &gyre_flow_of_(links, message->origin)->index;
+    if (source.entry)
+        *(volatile gyre_u64 *)index = message->index; /* for whoever ends the flow */
     gyre->failed = 0;
     gyre->origin = message->origin;
     gyre->index = message->index;
-    gyre->flow = source.entry ? 0 : links->entries;
+    gyre->flow = source.entry ? 0 : index;
     gyre->clears = 0; /* ports lead to places that are zero */
 #if GYRE_HEADED
     const gyre_link_entry_ *entry = gyre_entry_of_(links, message->origin);
@@ -197,27 +147,15 @@ GYRE_HELPER gyre_u32 gyre_lone_call_(const gyre_cuda_arguments &arguments, const
     GYRE_HEADER_FOREIGN_(gyre, 0);
     GYRE_HEADER_TAKE_(gyre, GYRE_ORIGIN_PLACE(message->origin));
 #endif
+    int result = GYRE_FAILED;
     if (GYRE_LENGTH_WRONG_(length, K::gyre_its_request_least_, K::gyre_its_request_size_, said)) {
         gyre_fail_(gyre, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
-        return 0;
+    } else {
+        GYRE_STAMP_BEGIN_(gyre, message->index, started);
+        result = K::gyre_its_handle_chunks_(line + 1, arguments.state, buffers, gyre);
+        GYRE_TIMES_END_(gyre, started); /* such queues have no stamps: gyre_lone_source_ */
     }
-    GYRE_STAMP_BEGIN_(gyre, message->index, started);
-    const int result = K::gyre_its_handle_chunks_(line + 1, arguments.state, buffers, gyre);
-    GYRE_TIMES_END_(gyre, started); /* such queues have no stamps: gyre_lone_source_ */
-    return result == GYRE_OUTCOME_REPLY && K::gyre_its_reply_size_ > 0 && !gyre->failed;
-}
-
-/*
- * Handles the message in `line`, which becomes its completion. Fills in the other members of `message`. Returns 1 when it
- * failed. `looked`: the block's entries have `begun`. Called by one lane.
- */
-template <class K>
-GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, const gyre_link_view_ *links,
-                                       const gyre_link_source_ &source, gyre_chunk *line,
-                                       gyre_cuda_port *ports, gyre_link_message_ *message, gyre_u32 looked,
-                                       const void *buffers, gyre_context *gyre)
-{
-    const gyre_u32 replied = gyre_lone_call_<K>(arguments, links, source, line, message, buffers, gyre);
+    const gyre_u32 replied = result == GYRE_OUTCOME_REPLY && K::gyre_its_reply_size_ > 0 && !gyre->failed;
     gyre_u32 sent = 0;
 #pragma unroll
     for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++) {
@@ -225,128 +163,108 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
             gyre_fail_(gyre, GYRE_FAILURE_PORT, "the handler emitted to a port without a link");
         sent += links->outs[i].use == GYRE_PORT_LINKED ? ports[i].emitted : 0;
     }
-    if (gyre->failed || !(message->origin & GYRE_ORIGIN_SOLE) || sent > 1 ||
-        (replied && (sent || !links->answers))) {
-        gyre_lone_settle_all_<K>(links, line, message, sent, replied, gyre);
-    } else if (sent) {
-        message->next = GYRE_ORIGIN_NEXT(message->origin) | GYRE_ORIGIN_SOLE;
-    } else {
-        const gyre_u32 used = (gyre_u32)line[1].x;
-        message->next = GYRE_ORIGIN_NEXT(message->origin);
+    if (replied && !links->answers)
+        gyre_fail_(gyre, GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
+    sent = gyre->failed ? 0 : sent;
+    message->next = gyre->failed ? 0 : GYRE_ORIGIN_NEXT(message->origin);
+    const gyre_u32 used = (gyre_u32)line[1].x;
+    if (gyre->failed)
+        gyre_line_fail_(line, 0, gyre->fail_code, gyre->fail_text);
+    else if (replied)
+        gyre_line_head_(line, 0, GYRE_REPLY_LENGTH_(K::gyre_its_reply_least_, K::gyre_its_reply_size_, used),
+                        GYRE_OUTCOME_REPLY);
+    else
+        gyre_line_head_(line, 0, 0, GYRE_OUTCOME_NO_REPLY);
+    const gyre_u32 sole = (message->origin & GYRE_ORIGIN_SOLE) != 0;
+    if (sole && !sent) {
         message->to = gyre_reply_of_(links, message->origin);
-        gyre_line_head_(line, 0,
-                        replied ? GYRE_REPLY_LENGTH_(K::gyre_its_reply_least_, K::gyre_its_reply_size_, used)
-                                : 0,
-                        replied ? GYRE_OUTCOME_REPLY : GYRE_OUTCOME_NO_REPLY);
+    } else if (sole && sent == 1 && !replied) {
+        message->next |= GYRE_ORIGIN_SOLE;
+    } else {
+        gyre_chunk copy[4] = {line[0], line[1], line[2], line[3]};
+        message->to = gyre_lone_count_(links, message->origin, copy, sent);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            line[i] = copy[i];
     }
-    if (message->to) {
-        const gyre_link_entry_ *entry = gyre_entry_of_(links, message->origin);
-        const gyre_u64 begun = source.entry ? message->index : looked ? entry->begun : gyre_lap_begun_(entry);
-        line[0].x = gyre_lap_index_(entry, message->origin, begun) + 1;
-    }
-    if (sent && source.entry)
-        message->counted |= gyre_lap_waits_<K>(links);
+    if (message->to)
+        line[0].x = (source.entry ? message->index : gyre_near_load_(index)) + 1;
+    message->counted = sent && (source.entry || !(message->next & GYRE_ORIGIN_SOLE));
     return gyre->failed;
 }
 
-/*
- * Where the messages of a run lie in shared memory: chunk 4 k + part is that part of message k. The lanes that move messages have a
- * chunk each, and the lane that handles message k all four.
- */
-template <class K> struct gyre_lone_places_ {
-    gyre_chunk lines[32];
-    gyre_chunk given[gyre_link_shape_<K>::ports + 1]
-                    [32]; /* what was emitted to each port; the last one is not used */
-};
-
-/* Zeroes the places to emit to. Called before a run comes. */
-template <class K> GYRE_HELPER void gyre_lone_clear_(gyre_lone_places_<K> *places)
+/* Returns chunk `part` of the line that lane `number` has. */
+GYRE_HELPER gyre_chunk gyre_lone_part_(const gyre_chunk *line, gyre_u32 part, gyre_u32 number)
 {
-    const gyre_chunk zero = {0, 0};
+    gyre_chunk mine = {0, 0};
 #pragma unroll
-    for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++)
-        places->given[i][threadIdx.x & 31] = zero;
+    for (int i = 0; i < 4; i++) {
+        const gyre_chunk other = gyre_chunk_shuffle_(line[i], number);
+        if (part == (gyre_u32)i)
+            mine = other;
+    }
+    return mine;
 }
 
-/* Publishes what the lanes emitted to one port. Each lane that gave a message puts the header on it. */
-GYRE_HELPER void gyre_lone_publish_(gyre_link_out_ *out, gyre_chunk *given, gyre_u32 emitted, gyre_u64 origin)
+/* Publishes what the lanes emitted to one port. */
+GYRE_HELPER void gyre_lone_publish_(gyre_link_out_ *out, gyre_chunk *line, gyre_u32 emitted, gyre_u64 origin)
 {
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
     const gyre_u32 givers = __ballot_sync(GYRE_ALL_LANES, emitted);
     if (!givers)
         return;
     const gyre_u64 head = out->head;
-    if (emitted) {
-        const gyre_u32 said = (gyre_u32)given[4 * lane + 1].x;
-        given[4 * lane] = {origin, (head + (gyre_u32)__popc(givers & ((1u << lane) - 1)) + 1) << 32 |
-                                       GYRE_REPLY_LENGTH_(out->type.least, out->type.size, said)};
-    }
-    __syncwarp();
+    const gyre_u32 said = (gyre_u32)line[1].x;
+    line[0].x = origin;
+    line[0].y = (head + (gyre_u32)__popc(givers & ((1u << lane) - 1)) + 1) << 32 |
+                GYRE_REPLY_LENGTH_(out->type.least, out->type.size, said);
+    const gyre_chunk mine = gyre_lone_part_(line, part, number);
     const gyre_u64 at = head + (gyre_u32)__popc(givers & ((1u << number) - 1));
     if (out->use == GYRE_PORT_LINKED && givers >> number & 1 && part * 16 < out->stride)
-        gyre_near_chunk_store_(gyre_link_slot_(out, at) + 16 * part, given[lane]);
+        gyre_near_chunk_store_(gyre_link_slot_(out, at) + 16 * part, mine);
     __syncwarp(); /* all lanes have read the head */
     if (lane == 0)
         gyre_link_advance_(out, head + (gyre_u32)__popc(givers));
 }
 
-/* Stores the completions of the lanes whose flows end. `line`: of this lane. */
-GYRE_HELPER void gyre_lone_complete_(gyre_chunk *lines, const gyre_chunk *line, gyre_u64 to)
-{
-    const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
-    if (!__any_sync(GYRE_ALL_LANES, to != 0))
-        return;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (to)
-            lines[4 * lane + (gyre_u32)i] = line[i];
-    const gyre_u64 its = gyre_shuffle_(GYRE_ALL_LANES, to, number);
-    __syncwarp();
-    gyre_settle_(its != 0);
-    if (its && (part == 0 || !(its & 1)))
-        gyre_chunk_store_((gyre_chunk *)(its & ~(gyre_u64)1) + part, lines[lane]);
-}
-
-/* Whether each look at the source looks at the word of the one entry, too (cuda_link_laps.h): most flows end at kernels without ports. */
-template <class K> GYRE_HELPER gyre_u32 gyre_lone_looks_(const gyre_link_view_ *links)
-{
-    return gyre_link_shape_<K>::ports == 0 && links->entry_count == 1 && links->entries[0].flows;
-}
-
 /* Handles `count` messages that lie in the lanes' chunks: lane 4 k + part has that part of message k. */
 template <class K>
 GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
-                                const gyre_link_source_ &source, gyre_lone_places_<K> *places,
-                                gyre_chunk mine, gyre_u32 count, const void *buffers, gyre_context *gyre)
+                                const gyre_link_source_ &source, gyre_chunk mine, gyre_u32 count,
+                                const void *buffers, gyre_context *gyre)
 {
     enum { port_count = gyre_link_shape_<K>::ports };
-    const gyre_u32 lane = threadIdx.x & 31;
-    gyre_chunk line[4] = {};
+    const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
+    gyre_chunk line[4];
+    gyre_lone_given_<K> given = {};
     gyre_cuda_port ports[port_count + 1];
     gyre_link_message_ message = {0, source.next + lane, 0, 0, 0};
     gyre_u32 failed = 0;
-    places->lines[lane] = mine;
-    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        line[i] = gyre_chunk_shuffle_(mine, (lane * 4 + i) & 31);
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
-        ports[i] = {(gyre_u8 *)&places->given[i][4 * (lane & 7)], 0, 0, GYRE_LINE_SIZE, 1, 0};
+        ports[i] = {(gyre_u8 *)given.lines[i], 0, 0, GYRE_LINE_SIZE, 1, 0};
     gyre->ports = ports;
     if (lane < count) {
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            line[i] = places->lines[4 * lane + (gyre_u32)i];
         message.origin = gyre_lone_origin_(source, line, message.index);
-        failed = gyre_lone_handle_<K>(arguments, links, source, line, ports, &message,
-                                      gyre_lone_looks_<K>(links), buffers, gyre);
+        failed = gyre_lone_handle_<K>(arguments, links, source, line, ports, &message, buffers, gyre);
     }
     if (message.counted)
         __threadfence(); /* accounts are there before what was emitted is published */
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
-        gyre_lone_publish_(&links->outs[i], places->given[i], message.next ? ports[i].emitted : 0,
+        gyre_lone_publish_(&links->outs[i], given.lines[i], message.next ? ports[i].emitted : 0,
                            message.next);
-    gyre_lone_complete_(places->lines, line, message.to);
+    if (__any_sync(GYRE_ALL_LANES, message.to != 0)) {
+        const gyre_u64 to = gyre_shuffle_(GYRE_ALL_LANES, message.to, number);
+        mine = gyre_lone_part_(line, part, number);
+        gyre_settle_(to != 0);
+        if (to && (part == 0 || !(to & 1)))
+            gyre_chunk_store_((gyre_chunk *)(to & ~(gyre_u64)1) + part, mine);
+    }
     failed = (gyre_u32)__popc(__ballot_sync(GYRE_ALL_LANES, failed));
     if (lane == 0) {
         links->view->handled += count;
@@ -362,7 +280,6 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
                                      const void *buffers, gyre_context *gyre)
 {
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
-    __shared__ gyre_lone_places_<K> places;
     gyre_link_source_ source;
     const gyre_u32 tight = links->tight;
     __syncwarp();
@@ -374,17 +291,12 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
         return GYRE_LONE_LONG_WAY;
     const gyre_u32 most = source.entry ? GYRE_LONE_LOOKS_AFAR : GYRE_LONE_LOOKS;
     GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
-    gyre_lone_clear_<K>(&places);
 #pragma unroll 1
     for (gyre_u32 looks = 0; looks < most; looks++) {
         gyre_chunk mine = {0, 0};
         if (part * 16 < source.stride)
             mine = gyre_chunk_load_(
                 source.slots + (((gyre_u32)source.next + number) & source.mask) * source.stride + part * 16);
-        gyre_u64 begun = 0;
-        if (gyre_lone_looks_<K>(links))
-            begun = gyre_lap_begun_(&links->entries[0]);
-        const gyre_u32 room = gyre_lone_room_<K>(links); /* while the load is under way */
         const gyre_u64 index = source.next + number + 1;
         const gyre_u32 is_there =
             part == 0 && (source.entry ? mine.x == index : (gyre_u32)(mine.y >> 32) == (gyre_u32)index);
@@ -402,19 +314,16 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
             return GYRE_LONE_BACKLOG;
         }
         const gyre_u32 count = (gyre_u32)(__ffs((int)~(there | ~GYRE_LONE_HEADS)) - 1) >> 2;
-        if (room < count)
+        if (!gyre_lone_room_<K>(links, count))
             return GYRE_LONE_LONG_WAY;
         if (lane == 0) {
-            links->entries[0].begun = begun;
             gyre_turn_begins_(gyre_turn_(arguments, 0));
-        }
-        gyre_lone_run_<K>(arguments, links, source, &places, mine, count, buffers, gyre);
-        if (lane == 0) { /* behind what the next kernel, or the client, waits for */
             gyre_lone_take_(links, source, count);
-            gyre_turn_ends_(gyre_turn_(arguments, 0));
         }
-        gyre_lone_clear_<K>(&places);
+        gyre_lone_run_<K>(arguments, links, source, mine, count, buffers, gyre);
         source.next += count;
+        if (lane == 0)
+            gyre_turn_ends_(gyre_turn_(arguments, 0));
     }
     return GYRE_LONE_GLANCE;
 }

@@ -92,8 +92,6 @@ struct gyre_link_entry_ {
     gyre_u64 serial;
     gyre_u32 reply_stride, header_size, queue;
     gyre_u32 needs; /* bits: GYRE_FOREIGN_ and GYRE_NEEDS_; 0: nothing that cuda_link_entry.h does */
-    gyre_u64 begun; /* as in its gyre_flow_head when the block looked last (cuda_link_laps.h) */
-    gyre_u32 lap_shift, reserved_lap; /* its queue has 1 << lap_shift slots */
 #if GYRE_LIMITED
     gyre_link_admission *admission; /* NULL: any number of flows may be under way */
     gyre_u8 *memory;                /* of the first flow, at this kernel */
@@ -135,7 +133,6 @@ struct gyre_link_view_ {
     gyre_u32 hopes;       /* runs may be hoped for */
     gyre_u32 apart;       /* the messages of a run are handled at the same time */
     gyre_u32 looks;       /* looks at several queues */
-    gyre_u32 entry_count; /* of the table */
     gyre_u32 inlets_wide; /* a bit for each of the first inlets: its last run was long */
     gyre_u64 wide;        /* a bit for each queue: its last look found many requests */
     gyre_u64 waits;       /* clock: until then nothing is hoped for of queues */
@@ -478,7 +475,6 @@ GYRE_HELPER void gyre_link_open_entry_(gyre_link_view_ *links, gyre_u32 number)
     const gyre_u32 more = gyre_near_half_load_((const gyre_u32 *)&from->slots.sealed);
     entry->needs = (more >> 8 & GYRE_NEEDS_CARE_) | (more & 0xffu ? GYRE_NEEDS_SEALS_ : 0) |
                    (gyre_near_load_(&from->slots.stamps_offset) ? GYRE_NEEDS_STAMPS_ : 0);
-    entry->lap_shift = (gyre_u32)__popcll(gyre_near_load_(&from->slots.capacity) - 1);
     if (headers && entry->needs & GYRE_FOREIGN_RING) /* the copies of them */
         entry->headers = (const gyre_u8 *)(entry->flows + gyre_near_load_(&from->slots.capacity));
     if (entry->flows && entry->needs)
@@ -508,12 +504,6 @@ GYRE_OUTLINE_ void gyre_link_open_kept_(const gyre_cuda_arguments &arguments, gy
 }
 #endif
 
-/* Says that a block took the requests of an entry below `index`. `entry`: 1 + its number. */
-GYRE_HELPER void gyre_lap_note_(const gyre_link_view_ *links, gyre_u32 entry, gyre_u64 index)
-{
-    gyre_near_store_(&((gyre_flow_head *)links->entries[entry - 1].flows - 1)->begun, index);
-}
-
 /* Finds the entry that a served queue is. */
 GYRE_HELPER gyre_u32 gyre_link_entry_of_(const gyre_cuda_arguments &arguments, const gyre_link_view_ *links,
                                          const gyre_served *queue)
@@ -540,7 +530,6 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->inlet_count = links->table ? gyre_near_half_load_(&links->table->inlet_count) : 0;
     links->answers = links->table ? gyre_near_half_load_(&links->table->answers) : 0;
     links->turn = links->enters = links->looks = links->inlets_wide = 0;
-    links->entry_count = links->table ? gyre_near_half_load_(&links->table->entry_count) : 0;
     links->tight = links->aside = links->needs = 0;
     links->wide = links->waits = 0;
     links->branch_count = 0;
@@ -571,11 +560,8 @@ GYRE_OUTLINE_ void gyre_link_open_rest_(const gyre_cuda_arguments &arguments, gy
 #pragma unroll 1
     for (gyre_u32 i = first; i < links->view->queue_count; i += step)
         if ((links->entry_of[i] = (gyre_u8)gyre_link_entry_of_(arguments, links, &links->view->served[i])) !=
-            0) {
-            gyre_lap_note_(links, links->entry_of[i], gyre_near_load_(&links->view->served[i].claims->next));
-            __threadfence(); /* before any message of it */
+            0)
             atomicAdd(&links->enters, 1u);
-        }
 }
 
 /* Opens the kernel's links and entries. Called by all threads. */

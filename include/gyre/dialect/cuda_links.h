@@ -109,8 +109,6 @@ GYRE_HELPER void gyre_link_hold_(gyre_link_view_ *links)
         *(volatile gyre_u64 *)&links->view->served[run->which].claims->next =
             end; /* in shared memory, or not */
         gyre_link_hope_anew_(links, run->which, links->found, run->count);
-        if (run->from == GYRE_RUN_ENTRY)
-            gyre_lap_note_(links, run->entry + 1, end);
     }
     run->count = links->found;
 }
@@ -147,7 +145,6 @@ GYRE_HELPER gyre_u64 gyre_reply_of_(const gyre_link_view_ *links, gyre_u64 origi
     return (gyre_u64)(entry->replies + (gyre_u64)GYRE_ORIGIN_PLACE(origin) * entry->reply_stride);
 }
 
-#include "gyre/dialect/cuda_link_laps.h"
 #include "gyre/dialect/cuda_link_entry.h"
 
 /* Notes the reply in `out`, unless another handler replied before: its payload goes to the reply slot of the flow. */
@@ -292,15 +289,18 @@ GYRE_HELPER gyre_u32 gyre_link_emitted_(const gyre_link_view_ *links, const gyre
 }
 
 /*
- * Settles the only message of its flow: as long as it stays alone, nothing is counted.
+ * Settles the only message of its flow: as long as it stays alone, nothing is counted. `begins`: the message is the request,
+ * and its flow's entry has the index of an earlier one.
  */
 GYRE_HELPER void gyre_settle_sole_(const gyre_link_view_ *links, gyre_link_message_ *message,
-                                   const gyre_slot *out, gyre_u32 sent)
+                                   const gyre_slot *out, gyre_u32 sent, gyre_u32 begins)
 {
     if (!sent) {
         message->to = gyre_reply_of_(links, message->origin);
         return;
     }
+    if (begins)
+        *(volatile gyre_u64 *)&gyre_flow_of_(links, message->origin)->index = message->index;
     if (sent == 1 && out->info != GYRE_OUTCOME_REPLY)
         message->next |= GYRE_ORIGIN_SOLE;
     else
@@ -326,18 +326,18 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
     } else {
         message->next = GYRE_ORIGIN_NEXT(message->origin);
         if (message->origin & GYRE_ORIGIN_SOLE)
-            gyre_settle_sole_(links, message, out, sent);
+            gyre_settle_sole_(links, message, out, sent, begins);
         else if (gyre_link_groups_<K>(links))
             gyre_group_settle_(links, gyre_group_join_(links, message, out), out, sent);
         else
             message->to = gyre_settle_counted_(links, message->origin, out, sent);
         if (message->to && !begins)
-            message->index = gyre_flow_index_(links->entries, message->origin);
+            message->index = gyre_near_load_(&gyre_flow_of_(links, message->origin)->index);
     }
     out->sequence = message->index + 1;
     if (message->to && message->origin && links->needs)
         gyre_entry_end_(links, message->origin, message->index, message->to, out);
-    message->counted = sent && (!(message->next & GYRE_ORIGIN_SOLE) || (begins && gyre_lap_waits_<K>(links)));
+    message->counted = sent && (begins || !(message->next & GYRE_ORIGIN_SOLE));
 }
 #endif
 #include "gyre/dialect/cuda_link_limited.h"
@@ -355,11 +355,11 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
     if (run->from == GYRE_RUN_QUEUE)
         return message;
     if (run->from == GYRE_RUN_ENTRY) {
-        message.origin = gyre_lap_origin_(run->entry, message.index, (gyre_u32)run->mask);
+        message.origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(run->entry, (gyre_u32)(message.index & run->mask));
     } else {
         message.origin = in->sequence; /* where a slot of a link has its origin */
         if (!(message.origin & GYRE_ORIGIN_TAP))
-            gyre->flow = links->entries;
+            gyre->flow = &gyre_flow_of_(links, message.origin)->index;
     }
     gyre->origin = message.origin;
     gyre->index = message.index;

@@ -128,15 +128,13 @@ GYRE_HELPER gyre_u32 gyre_hop(const gyre_context *gyre)
     return GYRE_ORIGIN_HOPS(gyre->origin);
 }
 
-GYRE_HELPER gyre_u64 gyre_flow_index_(const void *entries, gyre_u64 origin); /* cuda_link_laps.h */
-
 GYRE_HELPER gyre_u64 gyre_flow_id(const gyre_context *gyre)
 {
     gyre_u64 index = gyre->index;
     if (gyre->origin & GYRE_ORIGIN_TAP)
         return 0;
     if (gyre->flow)
-        index = gyre_flow_index_(gyre->flow, gyre->origin);
+        asm volatile("ld.relaxed.gpu.global.u64 %0,[%1];" : "=l"(index) : "l"(gyre->flow) : "memory");
     return gyre->origin ? ((gyre_u64)GYRE_ORIGIN_TABLE(gyre->origin) + 1) << 56 | (index << 8 >> 8) : 0;
 }
 

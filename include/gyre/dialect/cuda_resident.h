@@ -475,8 +475,7 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
             gyre_its_reply_size_ = gyre_size_##reply_,                                                         \
             gyre_its_reply_least_ = gyre_least_##reply_,                                                       \
             gyre_its_scratch_size_ = GYRE_SCRATCH_SIZE_(scratch_),                                             \
-            gyre_its_state_size_ = sizeof(state_),                                                             \
-            gyre_its_buffers_size_ = sizeof(buffers_)                                                          \
+            gyre_its_state_size_ = sizeof(state_)                                                              \
         };                                                                                                     \
         static __device__ __forceinline__ int                                                                  \
         gyre_its_handle_(const void *gyre_its_in_, void *gyre_its_out_, void *gyre_its_state_there_,           \

@@ -115,9 +115,9 @@ typedef struct gyre_context {
     gyre_u64 origin; /* of the current message (link_layout.h); 0: it belongs to no flow */
     void *ports;     /* of the current call */
 #ifdef GYRE_DIALECT_CUDA
-    gyre_u32 clears;  /* not 0: places to emit to are zeroed, because another program may get what is there */
-    gyre_u64 index;   /* of the request that began the flow, where `flow` is NULL */
-    const void *flow; /* the block's entries, where that index is found otherwise (gyre_flow_index_) */
+    gyre_u32 clears; /* not 0: places to emit to are zeroed, because another program may get what is there */
+    gyre_u64 index;  /* of the request that began the flow, where `flow` is NULL */
+    const gyre_u64 *flow; /* where that index is otherwise */
 #if GYRE_LIMITED
     gyre_u32 again,
         turn; /* the handler asked for another call; how often it was called with this message before */
