@@ -121,6 +121,15 @@ static void the_tightest_chain_keeps_order(struct conformance *test)
     stream_jobs(gyre_pipeline_queue(pipeline), 20000, 5);
 }
 
+/* Each place of the queue is used so often that eight bits of the number of uses come round again. */
+static void a_small_queue_is_used_up_hundreds_of_times(struct conformance *test)
+{
+    const gyre_queue_desc desc = {.size = sizeof desc, .capacity = 8};
+    gyre_queue *queue = NULL;
+    must(gyre_pipeline_queue_open(open_chain(test, "pass", 0), NULL, &desc, &queue));
+    stream_jobs(queue, 2400, 5);
+}
+
 static gyre_completion call_job(gyre_queue *queue, uint64_t number, uint32_t what, job *reply)
 {
     const job request = {.number = number, .what = what};
@@ -701,6 +710,7 @@ const struct conformance_case link_cases[] = {
     {"links_by_key_are_there_or_refused", links_by_key_are_there_or_refused},
     {"a_job_goes_through_five_kernels", a_job_goes_through_five_kernels},
     {"the_tightest_chain_keeps_order", the_tightest_chain_keeps_order},
+    {"a_small_queue_is_used_up_hundreds_of_times", a_small_queue_is_used_up_hundreds_of_times},
     {"a_flow_ends_as_its_handlers_say", a_flow_ends_as_its_handlers_say},
     {"headers_travel_with_their_flow", headers_travel_with_their_flow},
     {"a_reply_in_the_middle_waits_for_the_rest", a_reply_in_the_middle_waits_for_the_rest},
