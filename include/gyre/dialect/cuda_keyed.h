@@ -3,9 +3,11 @@
  * Keyed actors on CUDA: each block owns parts of the table (gyre/keyed_layout.h) and handles the messages of their keys. In files
  * that are compiled with GYRE_KEYED = 1. Included by cuda_resident.h.
  *
- * Block 0 alone reads the rings and writes replies: it fetches a run of messages (cuda_turn.h). With one block the run lies in
- * shared memory. Otherwise it lies in device memory, block 0 posts it to the other blocks, each block handles the messages whose keys
- * it owns, and block 0 delivers the run when all are done. So no message crosses the bus twice, and there is no lock.
+ * With three blocks or more, and messages of a line, some blocks read the rings and route each message to the block that owns its key
+ * (cuda_keyed_routes.h). Otherwise block 0 alone reads the rings and writes replies: it fetches a run of messages (cuda_turn.h). With
+ * one block the run lies in shared memory. With more it lies in device memory, block 0 posts it to the other blocks, each block handles
+ * the messages whose keys it owns, and block 0 delivers the run when all are done. So no message crosses the bus twice, and there is
+ * no lock.
  *
  * In a block, a thread for each message finds its key's entry, for all of the run at once. Then each part has one thread, which handles
  * the part's messages in the order of the ring. So one thread at a time changes a part, keys come and leave in the same order as on
@@ -224,7 +226,23 @@ GYRE_HELPER void gyre_keyed_fetch_(const gyre_keyed_table *table, gyre_keyed_par
         asm volatile("{ .reg .b64 unused; ld.global.u64 unused,[%0]; }" ::"l"(state + at));
 }
 
-/* Notes what the handling of message `slot` needs: its part, and the entry of its key. Settles one that its handler does not get. */
+/* Notes what the handling of message `slot`, whose key this block owns, needs: its part, and the entry of its key. */
+template <class K>
+GYRE_HELPER void gyre_keyed_note_(gyre_keyed_run_ *run, gyre_u32 slot, const gyre_keyed_table *table,
+                                  const gyre_u64 *key, gyre_u64 hash)
+{
+    const gyre_u32 number = gyre_keyed_part_of(table, hash);
+    gyre_keyed_part *part = gyre_keyed_part_at(table, number);
+    const gyre_u32 at = gyre_keyed_find(table, part, key, hash);
+    const gyre_u32 found = at == GYRE_KEYED_NOWHERE ? 0 : (gyre_u32)gyre_keyed_places(part)[at];
+    if (found)
+        gyre_keyed_fetch_<K>(table, part, found - 1);
+    run->found[slot] = found;
+    if (!atomicOr(&run->bits[slot / 32][number], 1u << slot % 32))
+        atomicOr(&run->rows[number], 1u << slot / 32);
+}
+
+/* Notes message `slot` if this block owns its key. Settles one that its handler does not get. */
 template <class K>
 GYRE_HELPER void gyre_keyed_sort_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u32 slot,
                                   const gyre_worker *worker, const gyre_keyed_table *table)
@@ -244,15 +262,7 @@ GYRE_HELPER void gyre_keyed_sort_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_
         gyre_keyed_key_<K>(gyre_payload_(in), key);
         const gyre_u64 hash = gyre_keyed_hash(table, key);
         if (gyre_keyed_owner(table, hash, gridDim.x) == blockIdx.x) {
-            const gyre_u32 number = gyre_keyed_part_of(table, hash);
-            gyre_keyed_part *part = gyre_keyed_part_at(table, number);
-            const gyre_u32 at = gyre_keyed_find(table, part, key, hash);
-            const gyre_u32 found = at == GYRE_KEYED_NOWHERE ? 0 : (gyre_u32)gyre_keyed_places(part)[at];
-            if (found)
-                gyre_keyed_fetch_<K>(table, part, found - 1);
-            run->found[slot] = found;
-            if (!atomicOr(&run->bits[slot / 32][number], 1u << slot % 32))
-                atomicOr(&run->rows[number], 1u << slot / 32);
+            gyre_keyed_note_<K>(run, slot, table, key, hash);
             others = 0;
         }
     }
@@ -260,10 +270,35 @@ GYRE_HELPER void gyre_keyed_sort_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_
         atomicAdd(&run->others, 1u);
 }
 
-/* Handles the run's messages of one part, in the order of the ring. Returns how many it failed. */
+/* Handles a message that was noted, by one thread. Returns 1 when its handler failed it. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_keyed_handle_one_(gyre_chunk *cell, gyre_u64 index, gyre_keyed_turn_<K> *turn,
+                                            gyre_context *gyre)
+{
+    const gyre_slot *in = (const gyre_slot *)cell;
+    gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
+    gyre->failed = 0;
+    GYRE_HEADER_TAKE_(gyre, index);
+    GYRE_STAMP_BEGIN_(gyre, index, started);
+    const int result =
+        gyre_seal_holds_(gyre, index, in + 1, in->length)
+            ? gyre_keyed_of_<K>::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), turn, 0, 0, gyre)
+            : GYRE_FAILED;
+    const gyre_u32 failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
+    gyre_seal_reply_(gyre, index, out->info, out + 1, out->length);
+    GYRE_STAMP_END_(gyre, index, started);
+    out->sequence = index + 1;
+    return failed;
+}
+
+/*
+ * Handles the run's messages of one part, in the order of the ring. `first`: the index of message 0; GYRE_KEYED_ROUTED_: each message's
+ * header says its index. Returns how many it failed.
+ */
+#define GYRE_KEYED_ROUTED_ (~(gyre_u64)0)
 template <class K>
 GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_u32 number, gyre_chunk *cells,
-                                             const gyre_worker *worker, const gyre_keyed_table *table,
+                                             gyre_u64 first, const gyre_keyed_table *table,
                                              gyre_context *gyre)
 {
     gyre_u32 rows = run->rows[number], row = 0, bits = 0, failed = 0;
@@ -283,7 +318,10 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_u32 numb
         const gyre_u32 slot = 32 * row + (gyre_u32)__ffs((int)bits) - 1;
         bits &= bits - 1;
         turn.found = run->found[slot];
-        failed += gyre_handle_staged_<gyre_keyed_of_<K>>(cells, slot, worker, &turn, 0, gyre);
+        gyre_chunk *const cell = cells + slot * gyre_stage_<K>::cell;
+        const gyre_u64 index =
+            first == GYRE_KEYED_ROUTED_ ? ((const gyre_slot *)cell)->sequence - 1 : first + slot;
+        failed += gyre_keyed_handle_one_<K>(cell, index, &turn, gyre);
     }
     gyre_keyed_put_<K>(&turn);
     turn.part->clock = turn.clock;
@@ -323,7 +361,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_run_(gyre_block_view *view, gyre_keyed_ru
 #pragma unroll 1
     for (gyre_u32 number = thread; number < parts; number += blockDim.x)
         if (run->rows[number])
-            failed += gyre_keyed_handle_part_<K>(run, number, cells, worker, table, gyre);
+            failed += gyre_keyed_handle_part_<K>(run, number, cells, worker->first, table, gyre);
     return failed;
 }
 
@@ -434,6 +472,8 @@ GYRE_HELPER void gyre_keyed_follow_(const gyre_cuda_arguments &arguments, gyre_b
     }
 }
 
+#include "gyre/dialect/cuda_keyed_routes.h"
+
 /* ---- the loop ---- */
 
 template <class K> GYRE_HELPER gyre_shape gyre_keyed_shape_(gyre_u32 in_shared)
@@ -471,7 +511,9 @@ template <class K> GYRE_HELPER void gyre_keyed_reside_(const gyre_cuda_arguments
     while (gyre_next_order_(arguments, &view) != 0) {
         if (GYRE_KEYED_LEAST > 1 && threadIdx.x == 0)
             gyre_keyed_widen_(&view.stage);
-        if (blockIdx.x == 0)
+        if (view.routers)
+            gyre_keyed_serve_routed_<K>(arguments, &view, &run, gyre_dynamic_memory_, &gyre);
+        else if (blockIdx.x == 0)
             gyre_keyed_lead_<K>(arguments, &view, &run, cells, &gyre);
         else
             gyre_keyed_follow_<K>(arguments, &view, &run, cells, &gyre);
