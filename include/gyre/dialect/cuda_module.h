@@ -35,10 +35,12 @@
  * A keyed actor of at least so many blocks, whose messages are lines, has blocks that route them and blocks that handle them
  * (cuda_keyed_routes.h), as long as the shared memory of each has room for some messages.
  */
+#ifndef GYRE_KEYED_ROUTED_BLOCKS
 #define GYRE_KEYED_ROUTED_BLOCKS 3
-#define GYRE_KEYED_ROUTED_ROOM   128
-#define GYRE_KEYED_ROUTERS_MOST  15
-#define GYRE_KEYED_OWNERS_MOST   128
+#endif
+#define GYRE_KEYED_ROUTED_ROOM  128
+#define GYRE_KEYED_ROUTERS_MOST 15
+#define GYRE_KEYED_OWNERS_MOST  128
 
 /*
  * How many messages of a block kernel are fetched together at most, and the bytes of shared memory that they may take.
