@@ -86,13 +86,38 @@ struct gyre_keyed_no_hooks_ {
 /* Copies a message's key to where it begins at a multiple of 8 bytes. */
 template <class K> GYRE_HELPER void gyre_keyed_key_(const void *request, gyre_u64 *key)
 {
-    const gyre_u8 *from = K::gyre_its_key_(request);
 #pragma unroll
     for (gyre_u32 i = 0; i < K::gyre_its_key_words_; i++)
         key[i] = 0;
-#pragma unroll
-    for (gyre_u32 i = 0; i < K::gyre_its_key_size_; i++)
-        key[i / 8] |= (gyre_u64)from[i] << (8 * (i % 8));
+    memcpy(key, K::gyre_its_key_(request), K::gyre_its_key_size_);
+}
+
+/* As gyre_keyed_hash, of a size that the compiler knows. */
+template <class K>
+GYRE_HELPER gyre_u64 gyre_keyed_hash_of_(const gyre_keyed_table *table, const gyre_u64 *key)
+{
+    const gyre_u64 seed[2] = {table->seed[0], table->seed[1]};
+    return gyre_keyed_hash_bytes(seed, key, K::gyre_its_key_size_);
+}
+
+/* As gyre_keyed_find, with the number of the entry: 1 + it, or 0. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_keyed_find_of_(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                         const gyre_u64 *key, gyre_u64 hash)
+{
+    const gyre_u64 *const places = gyre_keyed_places(part);
+    const gyre_u32 upper = (gyre_u32)(hash >> 32), count = table->places;
+    gyre_u32 at = gyre_keyed_home(table, upper);
+    gyre_u64 place;
+#pragma unroll 1
+    for (gyre_u32 looks = 0; (place = places[at]) && looks < count; looks++) {
+        if ((gyre_u32)(place >> 32) == upper &&
+            gyre_keyed_same(gyre_keyed_entry_at(table, part, (gyre_u32)place - 1) + 1, key,
+                            K::gyre_its_key_size_))
+            return (gyre_u32)place;
+        at = at + 1 == count ? 0 : at + 1;
+    }
+    return 0;
 }
 
 template <class K>
@@ -150,11 +175,11 @@ GYRE_HELPER int gyre_keyed_search_(gyre_keyed_turn_<K> *turn, const void *reques
     gyre_keyed_part *const part = turn->part;
     gyre_u64 key[K::gyre_its_key_words_];
     gyre_keyed_key_<K>(request, key);
-    const gyre_u64 hash = gyre_keyed_hash(table, key);
-    const gyre_u32 at = gyre_keyed_find(table, part, key, hash);
-    use->is_new = at == GYRE_KEYED_NOWHERE;
-    if (!use->is_new) {
-        use->entry = gyre_keyed_entry_at(table, part, (gyre_u32)gyre_keyed_places(part)[at] - 1);
+    const gyre_u64 hash = gyre_keyed_hash_of_<K>(table, key);
+    const gyre_u32 found = gyre_keyed_find_of_<K>(table, part, key, hash);
+    use->is_new = !found;
+    if (found) {
+        use->entry = gyre_keyed_entry_at(table, part, found - 1);
         return 1;
     }
     if (part->count == table->capacity) {
@@ -233,8 +258,7 @@ GYRE_HELPER void gyre_keyed_note_(gyre_keyed_run_ *run, gyre_u32 slot, const gyr
 {
     const gyre_u32 number = gyre_keyed_part_of(table, hash);
     gyre_keyed_part *part = gyre_keyed_part_at(table, number);
-    const gyre_u32 at = gyre_keyed_find(table, part, key, hash);
-    const gyre_u32 found = at == GYRE_KEYED_NOWHERE ? 0 : (gyre_u32)gyre_keyed_places(part)[at];
+    const gyre_u32 found = gyre_keyed_find_of_<K>(table, part, key, hash);
     if (found)
         gyre_keyed_fetch_<K>(table, part, found - 1);
     run->found[slot] = found;
@@ -260,7 +284,7 @@ GYRE_HELPER void gyre_keyed_sort_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_
         }
     } else {
         gyre_keyed_key_<K>(gyre_payload_(in), key);
-        const gyre_u64 hash = gyre_keyed_hash(table, key);
+        const gyre_u64 hash = gyre_keyed_hash_of_<K>(table, key);
         if (gyre_keyed_owner(table, hash, gridDim.x) == blockIdx.x) {
             gyre_keyed_note_<K>(run, slot, table, key, hash);
             others = 0;

@@ -87,6 +87,18 @@ GYRE_HELPER gyre_u64 *gyre_keyed_ready_(const gyre_cuda_arguments &arguments, gy
     return &arguments.arrived[2 * gridDim.x + block];
 }
 
+/* Loads a quarter of a line. */
+GYRE_HELPER void gyre_keyed_load_(const gyre_u8 *from, gyre_u64 *x, gyre_u64 *y)
+{
+    asm volatile("ld.relaxed.sys.global.v2.u64 {%0,%1},[%2];" : "=l"(*x), "=l"(*y) : "l"(from) : "memory");
+}
+
+GYRE_HELPER void gyre_keyed_keep_(gyre_chunk *to, gyre_u64 x, gyre_u64 y)
+{
+    to->x = x;
+    to->y = y;
+}
+
 /* ---- routers ---- */
 
 /* Begins to route, when all owners have empty rings. Called by all threads. */
@@ -115,14 +127,15 @@ GYRE_HELPER void gyre_keyed_look_(const gyre_cuda_arguments &arguments, const gy
     const gyre_served *queue = &view->served[which];
     const gyre_u32 thread = threadIdx.x, width = router->width[which];
     const gyre_u64 next = queue->own.next;
-    gyre_chunk mine[GYRE_KEYED_LOADS_];
+    gyre_u64 x[GYRE_KEYED_LOADS_], y[GYRE_KEYED_LOADS_]; /* no structs, which the compiler puts into memory */
     gyre_u64 word = 0;
 #pragma unroll
     for (gyre_u32 j = 0; j < GYRE_KEYED_LOADS_; j++) {
         const gyre_u32 chunk = thread + j * GYRE_KEYED_THREADS;
+        x[j] = y[j] = 0;
         if (chunk < 4 * width)
-            mine[j] =
-                gyre_chunk_load_((const gyre_chunk *)gyre_request_at_(queue, next + chunk / 4) + chunk % 4);
+            gyre_keyed_load_((const gyre_u8 *)gyre_request_at_(queue, next + chunk / 4) + 16 * (chunk % 4),
+                             &x[j], &y[j]);
     }
     if (thread < view->owners)
         word = gyre_near_load_(gyre_keyed_word_(gyre_keyed_stage_of_(arguments, view, thread), blockIdx.x));
@@ -143,8 +156,8 @@ GYRE_HELPER void gyre_keyed_look_(const gyre_cuda_arguments &arguments, const gy
         if (chunk >= 4 * width)
             continue;
         if (part < gyre_stage_<K>::request_chunks)
-            cells[slot * gyre_stage_<K>::cell + part] = mine[j];
-        if (part == 0 && mine[j].x != next + slot + 1)
+            gyre_keyed_keep_(&cells[slot * gyre_stage_<K>::cell + part], x[j], y[j]);
+        if (part == 0 && x[j] != next + slot + 1)
             atomicMin(&router->end, slot);
     }
     __syncthreads();
@@ -157,7 +170,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_owner_of_(const gyre_keyed_table *table, const g
 {
     gyre_u64 key[K::gyre_its_key_words_];
     gyre_keyed_key_<K>(gyre_payload_((const gyre_slot *)cell), key);
-    return gyre_keyed_owner(table, gyre_keyed_hash(table, key), owners);
+    return gyre_keyed_owner(table, gyre_keyed_hash_of_<K>(table, key), owners);
 }
 
 /*
@@ -310,6 +323,17 @@ GYRE_HELPER void gyre_keyed_own_begin_(const gyre_cuda_arguments &arguments, con
         gyre_keyed_store_(gyre_keyed_ready_(arguments, blockIdx.x), view->order);
 }
 
+/* Notes whether message i of a ring is there. Called by one thread. */
+GYRE_HELPER void gyre_keyed_arrived_(gyre_keyed_owner_ *owner, gyre_u32 ring, gyre_u32 i, gyre_u32 tag,
+                                     gyre_u32 kind)
+{
+    const gyre_u32 there = tag == (gyre_u32)owner->next[ring] + i + 1;
+    if (!there || kind == GYRE_KEYED_CLOSED_)
+        atomicMin(&owner->end[ring], i);
+    if (there && kind == GYRE_KEYED_CLOSED_ && i == 0)
+        atomicOr(&owner->closed, 1u << ring);
+}
+
 /*
  * Reads the next messages of each ring into the cells, with their headers as gyre_slot has them and the queue's number in `info`.
  * Message i of ring r goes to cell r * width + i. Returns how many there are. Called by all threads.
@@ -320,15 +344,17 @@ GYRE_HELPER gyre_u32 gyre_keyed_gather_(const gyre_block_view *view, gyre_keyed_
 {
     const gyre_u32 thread = threadIdx.x, width = owner->width, size = gyre_keyed_ring_size_(view->routers);
     const gyre_u32 all = 4 * width * view->routers, log2 = 31 - (gyre_u32)__clz((int)width);
-    gyre_chunk mine[GYRE_KEYED_LOADS_];
+    gyre_u64 x[GYRE_KEYED_LOADS_], y[GYRE_KEYED_LOADS_];
 #pragma unroll
     for (gyre_u32 j = 0; j < GYRE_KEYED_LOADS_; j++) {
-        const gyre_u32 chunk = thread + j * GYRE_KEYED_THREADS, ring = chunk / 4 >> log2,
-                       i = chunk / 4 & (width - 1);
+        const gyre_u32 chunk = thread + j * GYRE_KEYED_THREADS, ring = chunk / 4 >> log2;
+        const gyre_u32 i = chunk / 4 & (width - 1);
+        x[j] = y[j] = 0;
         if (chunk < all)
-            mine[j] = gyre_chunk_load_(
-                stage + (ring * size + ((owner->next[ring] + i) & (size - 1))) * GYRE_LINE_SIZE +
-                16 * (chunk % 4));
+            gyre_keyed_load_(
+                stage + (ring * size + (((gyre_u32)owner->next[ring] + i) & (size - 1))) * GYRE_LINE_SIZE +
+                    16 * (chunk % 4),
+                &x[j], &y[j]);
     }
     if (thread < view->routers)
         owner->end[thread] = width;
@@ -337,23 +363,17 @@ GYRE_HELPER gyre_u32 gyre_keyed_gather_(const gyre_block_view *view, gyre_keyed_
     __syncthreads();
 #pragma unroll
     for (gyre_u32 j = 0; j < GYRE_KEYED_LOADS_; j++) {
-        const gyre_u32 chunk = thread + j * GYRE_KEYED_THREADS, ring = chunk / 4 >> log2,
-                       i = chunk / 4 & (width - 1);
-        const gyre_u32 part = chunk % 4;
+        const gyre_u32 chunk = thread + j * GYRE_KEYED_THREADS, ring = chunk / 4 >> log2;
+        const gyre_u32 i = chunk / 4 & (width - 1), part = chunk % 4, what = (gyre_u32)(y[j] >> 32);
         if (chunk >= all)
             continue;
         if (part == 0) {
-            const gyre_u32 what = (gyre_u32)(mine[j].y >> 32);
-            const gyre_u32 there = (gyre_u32)mine[j].y == (gyre_u32)(owner->next[ring] + i) + 1;
-            if (!there || what >> 24 == GYRE_KEYED_CLOSED_)
-                atomicMin(&owner->end[ring], i);
-            if (there && what >> 24 == GYRE_KEYED_CLOSED_ && i == 0)
-                atomicOr(&owner->closed, 1u << ring);
-            mine[j].x++; /* the index becomes a sequence */
-            mine[j].y = (gyre_u64)(what >> 16) << 32 | (what & 0xffffu);
+            gyre_keyed_arrived_(owner, ring, i, (gyre_u32)y[j], what >> 24);
+            x[j]++; /* the index becomes a sequence */
+            y[j] = (gyre_u64)(what >> 16) << 32 | (what & 0xffffu);
         }
         if (part < gyre_stage_<K>::request_chunks)
-            cells[chunk / 4 * gyre_stage_<K>::cell + part] = mine[j];
+            gyre_keyed_keep_(&cells[chunk / 4 * gyre_stage_<K>::cell + part], x[j], y[j]);
     }
     __syncthreads();
     gyre_u32 count = 0;
@@ -382,7 +402,7 @@ GYRE_HELPER void gyre_keyed_receive_(gyre_keyed_run_ *run, gyre_chunk *cells, gy
         return;
     }
     gyre_keyed_key_<K>(gyre_payload_(in), key);
-    gyre_keyed_note_<K>(run, slot, table, key, gyre_keyed_hash(table, key));
+    gyre_keyed_note_<K>(run, slot, table, key, gyre_keyed_hash_of_<K>(table, key));
 }
 
 /* Stores the replies into the slots of their requests. Called by all threads, which have met. */
