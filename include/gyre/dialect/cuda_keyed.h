@@ -36,11 +36,11 @@ struct gyre_keyed_run_ {
     gyre_u32 bits[GYRE_KEYED_ROWS_]
                  [GYRE_KEYED_PARTS_]; /* bit i of row r: message 32 r + i is of the part, and this block's */
     gyre_u32 rows[GYRE_KEYED_PARTS_]; /* bit r: row r has bits of the part */
-    gyre_u32
-        found[GYRE_KEYED_THREADS]; /* of each message 1 + the number of its key's entry; 0: it has none yet */
-    gyre_u64 serial;               /* of the post */
-    gyre_u32 others;               /* messages of the run that other blocks own */
-    gyre_u32 there;                /* a run was posted */
+    /* of each message 1 + the number of its key's entry (0: it has none yet), and in the upper half 1 + the next message of its part */
+    gyre_u64 at[GYRE_KEYED_THREADS];
+    gyre_u64 serial; /* of the post */
+    gyre_u32 others; /* messages of the run that other blocks own */
+    gyre_u32 there;  /* a run was posted */
 };
 static_assert(sizeof(gyre_keyed_run_) <= GYRE_KEYED_RUN_MOST, "room for messages beside it");
 
@@ -62,7 +62,8 @@ template <class K> struct gyre_keyed_turn_ {
     gyre_u8 *entries;
     gyre_u64 entry_size;
     gyre_u32 state_offset;
-    gyre_u32 found;          /* gyre_keyed_run_.found of the message that is handled */
+    gyre_u32 found;          /* the lower half of gyre_keyed_run_.at of the message that is handled, */
+    gyre_u32 number;         /* and of the one for which the state was taken */
     gyre_u32 changed;        /* a key has left: what was found before does not count any more */
     gyre_u64 clock;          /* the part's */
     gyre_keyed_entry *entry; /* whose state is in `state`; NULL: none's */
@@ -144,6 +145,7 @@ template <class K> GYRE_HELPER void gyre_keyed_put_(gyre_keyed_turn_<K> *turn)
     if (!turn->entry)
         return;
     gyre_u64 *to = (gyre_u64 *)((gyre_u8 *)turn->entry + turn->state_offset);
+    turn->entry->used = turn->clock; /* its message was the last one */
 #pragma unroll
     for (gyre_u32 i = 0; i < gyre_keyed_turn_<K>::words; i++)
         to[i] = turn->state[i];
@@ -154,15 +156,19 @@ template <class K> GYRE_HELPER void gyre_keyed_put_(gyre_keyed_turn_<K> *turn)
 template <class K> GYRE_HELPER void *gyre_keyed_take_(gyre_keyed_turn_<K> *turn, gyre_keyed_entry *entry)
 {
     gyre_u64 *from = (gyre_u64 *)((gyre_u8 *)entry + turn->state_offset);
-    if (!gyre_keyed_turn_<K>::near)
+    if (!gyre_keyed_turn_<K>::near) {
+        entry->used = ++turn->clock;
         return from;
+    }
     if (turn->entry != entry) {
         gyre_keyed_put_<K>(turn);
         turn->entry = entry;
+        turn->number = turn->found;
 #pragma unroll
         for (gyre_u32 i = 0; i < gyre_keyed_turn_<K>::words; i++)
             turn->state[i] = from[i];
     }
+    turn->clock++;
     return turn->state;
 }
 
@@ -203,13 +209,14 @@ template <class K>
 GYRE_HELPER int gyre_keyed_enter_(gyre_keyed_turn_<K> *turn, const void *request, gyre_context *gyre,
                                   gyre_keyed_use_ *use)
 {
-    if (turn->found && !turn->changed) {
+    use->is_new = 0;
+    if (gyre_keyed_turn_<K>::near && turn->entry && turn->found && turn->found == turn->number &&
+        !turn->changed)
+        use->entry = turn->entry; /* as the message before: many messages of one key come here */
+    else if (turn->found && !turn->changed)
         use->entry = (gyre_keyed_entry *)(turn->entries + (turn->found - 1) * turn->entry_size);
-        use->is_new = 0;
-    } else if (!gyre_keyed_search_<K>(turn, request, gyre, use)) {
+    else if (!gyre_keyed_search_<K>(turn, request, gyre, use))
         return 0;
-    }
-    use->entry->used = ++turn->clock;
     gyre->forgets = 0;
     return 1;
 }
@@ -251,32 +258,60 @@ GYRE_HELPER void gyre_keyed_fetch_(const gyre_keyed_table *table, gyre_keyed_par
         asm volatile("{ .reg .b64 unused; ld.global.u64 unused,[%0]; }" ::"l"(state + at));
 }
 
-/* Notes what the handling of message `slot`, whose key this block owns, needs: its part, and the entry of its key. */
+/* The first of some messages of a row, or of some rows: one bit each. */
+GYRE_HELPER gyre_u32 gyre_keyed_first_(gyre_u32 bits)
+{
+    return (gyre_u32)__ffs((int)bits) - 1;
+}
+
+/* Bits of those behind it. */
+GYRE_HELPER gyre_u32 gyre_keyed_behind_(gyre_u32 number)
+{
+    return ~((2u << number) - 1);
+}
+
+/*
+ * Notes what the handling of message `slot`, whose key this block owns, needs: its part, which it returns, and the entry of its key.
+ */
 template <class K>
-GYRE_HELPER void gyre_keyed_note_(gyre_keyed_run_ *run, gyre_u32 slot, const gyre_keyed_table *table,
-                                  const gyre_u64 *key, gyre_u64 hash)
+GYRE_HELPER gyre_u32 gyre_keyed_note_(gyre_keyed_run_ *run, gyre_u32 slot, const gyre_keyed_table *table,
+                                      const gyre_u64 *key, gyre_u64 hash)
 {
     const gyre_u32 number = gyre_keyed_part_of(table, hash);
     gyre_keyed_part *part = gyre_keyed_part_at(table, number);
     const gyre_u32 found = gyre_keyed_find_of_<K>(table, part, key, hash);
     if (found)
         gyre_keyed_fetch_<K>(table, part, found - 1);
-    run->found[slot] = found;
+    run->at[slot] = found;
     if (!atomicOr(&run->bits[slot / 32][number], 1u << slot % 32))
         atomicOr(&run->rows[number], 1u << slot / 32);
+    return number;
 }
 
-/* Notes message `slot` if this block owns its key. Settles one that its handler does not get. */
+/* Notes which message of its part follows message `slot`, once all are noted: its thread need not look for it. */
+GYRE_HELPER void gyre_keyed_chain_(gyre_keyed_run_ *run, gyre_u32 slot, gyre_u32 number)
+{
+    gyre_u32 row = slot / 32, bits = run->bits[row][number] & gyre_keyed_behind_(slot % 32);
+    if (!bits) {
+        const gyre_u32 rows = run->rows[number] & gyre_keyed_behind_(row);
+        row = rows ? gyre_keyed_first_(rows) : 0;
+        bits = rows ? run->bits[row][number] : 0;
+    }
+    if (bits)
+        run->at[slot] |= (gyre_u64)(1 + 32 * row + gyre_keyed_first_(bits)) << 32;
+}
+
+/* Notes message `slot` if this block owns its key. Returns its part then. Settles one that its handler does not get. */
 template <class K>
-GYRE_HELPER void gyre_keyed_sort_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u32 slot,
-                                  const gyre_worker *worker, const gyre_keyed_table *table)
+GYRE_HELPER gyre_u32 gyre_keyed_sort_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u32 slot,
+                                      const gyre_worker *worker, const gyre_keyed_table *table)
 {
     gyre_chunk *cell = cells + slot * gyre_stage_<K>::cell;
     const gyre_slot *in = (const gyre_slot *)cell;
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     const gyre_u64 index = worker->first + slot;
     gyre_u64 key[K::gyre_its_key_words_];
-    gyre_u32 others = 1;
+    gyre_u32 number = GYRE_KEYED_NOWHERE, others = 1;
     if (gyre_settle_<K>(in, out, index, worker->drop_before, blockIdx.x == 0)) {
         if (blockIdx.x == 0) {
             out->sequence = index + 1;
@@ -286,15 +321,17 @@ GYRE_HELPER void gyre_keyed_sort_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_
         gyre_keyed_key_<K>(gyre_payload_(in), key);
         const gyre_u64 hash = gyre_keyed_hash_of_<K>(table, key);
         if (gyre_keyed_owner(table, hash, gridDim.x) == blockIdx.x) {
-            gyre_keyed_note_<K>(run, slot, table, key, hash);
+            number = gyre_keyed_note_<K>(run, slot, table, key, hash);
+            out->sequence = index + 1;
             others = 0;
         }
     }
     if (others)
         atomicAdd(&run->others, 1u);
+    return number;
 }
 
-/* Handles a message that was noted, by one thread. Returns 1 when its handler failed it. */
+/* Handles a message that was noted, by one thread. Its reply has its sequence. Returns 1 when its handler failed it. */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_keyed_handle_one_(gyre_chunk *cell, gyre_u64 index, gyre_keyed_turn_<K> *turn,
                                             gyre_context *gyre)
@@ -311,8 +348,15 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_one_(gyre_chunk *cell, gyre_u64 index, gy
     const gyre_u32 failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
     gyre_seal_reply_(gyre, index, out->info, out + 1, out->length);
     GYRE_STAMP_END_(gyre, index, started);
-    out->sequence = index + 1;
     return failed;
+}
+
+/* A word of gyre_keyed_run_.at, which no thread changes meanwhile. `list`: where they lie in shared memory. */
+GYRE_HELPER gyre_u64 gyre_keyed_listed_(gyre_u32 list, gyre_u32 slot)
+{
+    gyre_u64 at;
+    asm volatile("ld.shared.u64 %0,[%1];" : "=l"(at) : "r"(list + 8 * slot));
+    return at;
 }
 
 /*
@@ -325,23 +369,24 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_u32 numb
                                              gyre_u64 first, const gyre_keyed_table *table,
                                              gyre_context *gyre)
 {
-    gyre_u32 rows = run->rows[number], row = 0, bits = 0, failed = 0;
+    gyre_u32 rows = run->rows[number], failed = 0;
+    gyre_u32 next =
+        32 * gyre_keyed_first_(rows) + gyre_keyed_first_(run->bits[gyre_keyed_first_(rows)][number]);
     gyre_keyed_turn_<K> turn = {table, gyre_keyed_part_at(table, number)};
     turn.entries = (gyre_u8 *)gyre_keyed_entry_at(table, turn.part, 0);
     turn.entry_size = table->entry_size;
     turn.state_offset = table->state_offset;
     turn.clock = turn.part->clock;
     run->rows[number] = 0;
-    while (bits || rows) { /* one loop, in which the lanes of a warp stay together */
-        if (!bits) {
-            row = (gyre_u32)__ffs((int)rows) - 1;
-            rows &= rows - 1;
-            bits = run->bits[row][number];
-            run->bits[row][number] = 0;
-        }
-        const gyre_u32 slot = 32 * row + (gyre_u32)__ffs((int)bits) - 1;
-        bits &= bits - 1;
-        turn.found = run->found[slot];
+    for (; rows; rows &= rows - 1)
+        run->bits[__ffs((int)rows) - 1][number] = 0;
+    const gyre_u32 list = gyre_shared_address_(run->at);
+    gyre_u64 at = gyre_keyed_listed_(list, next++);
+    while (next) { /* one loop, in which the lanes of a warp stay together */
+        const gyre_u32 slot = next - 1;
+        turn.found = (gyre_u32)at;
+        next = (gyre_u32)(at >> 32);
+        at = gyre_keyed_listed_(list, next ? next - 1 : slot); /* here before the handler has ended */
         gyre_chunk *const cell = cells + slot * gyre_stage_<K>::cell;
         const gyre_u64 index =
             first == GYRE_KEYED_ROUTED_ ? ((const gyre_slot *)cell)->sequence - 1 : first + slot;
@@ -374,13 +419,16 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_run_(gyre_block_view *view, gyre_keyed_ru
 {
     const gyre_worker *worker = &view->workers[0];
     const gyre_u32 thread = threadIdx.x, parts = 1u << table->parts_log2;
-    gyre_u32 failed = 0;
+    gyre_u32 failed = 0, part = GYRE_KEYED_NOWHERE;
     GYRE_QUEUE_BEGIN_(gyre, &view->served[worker->which]);
     if (thread == 0)
         run->others = 0;
     __syncthreads();
     if (thread < worker->count)
-        gyre_keyed_sort_<K>(run, cells, thread, worker, table);
+        part = gyre_keyed_sort_<K>(run, cells, thread, worker, table);
+    __syncthreads();
+    if (part != GYRE_KEYED_NOWHERE)
+        gyre_keyed_chain_(run, thread, part);
     __syncthreads();
 #pragma unroll 1
     for (gyre_u32 number = thread; number < parts; number += blockDim.x)

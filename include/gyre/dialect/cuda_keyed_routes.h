@@ -383,10 +383,10 @@ GYRE_HELPER gyre_u32 gyre_keyed_gather_(const gyre_block_view *view, gyre_keyed_
     return count;
 }
 
-/* Notes the message of a cell, or settles it if its handler does not get it. Called by one thread. */
+/* Notes the message of a cell, and returns its part; or settles it if its handler does not get it. Called by one thread. */
 template <class K>
-GYRE_HELPER void gyre_keyed_receive_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u32 slot,
-                                     const gyre_keyed_table *table)
+GYRE_HELPER gyre_u32 gyre_keyed_receive_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u32 slot,
+                                         const gyre_keyed_table *table)
 {
     gyre_chunk *cell = cells + slot * gyre_stage_<K>::cell;
     gyre_slot *in = (gyre_slot *)cell, *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
@@ -397,12 +397,11 @@ GYRE_HELPER void gyre_keyed_receive_(gyre_keyed_run_ *run, gyre_chunk *cells, gy
 #pragma unroll
     for (gyre_u32 i = 0; i < 4; i++) /* the whole line goes out, maybe to another program */
         ((gyre_chunk *)out)[i] = zero;
-    if (gyre_settle_<K>(in, out, 0, dropped, 1)) {
-        out->sequence = in->sequence;
-        return;
-    }
+    out->sequence = in->sequence;
+    if (gyre_settle_<K>(in, out, 0, dropped, 1))
+        return GYRE_KEYED_NOWHERE;
     gyre_keyed_key_<K>(gyre_payload_(in), key);
-    gyre_keyed_note_<K>(run, slot, table, key, gyre_keyed_hash_of_<K>(table, key));
+    return gyre_keyed_note_<K>(run, slot, table, key, gyre_keyed_hash_of_<K>(table, key));
 }
 
 /* Stores the replies into the slots of their requests. Called by all threads, which have met. */
@@ -460,9 +459,12 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_routed_(const gyre_block_view *view, cons
                                                const gyre_keyed_table *table, gyre_context *gyre)
 {
     const gyre_u32 thread = threadIdx.x, width = owner->width, parts = 1u << table->parts_log2;
-    gyre_u32 failed = 0;
+    gyre_u32 failed = 0, part = GYRE_KEYED_NOWHERE;
     if (thread < width * view->routers && (thread & (width - 1)) < owner->end[thread / width])
-        gyre_keyed_receive_<K>(run, cells, thread, table);
+        part = gyre_keyed_receive_<K>(run, cells, thread, table);
+    __syncthreads();
+    if (part != GYRE_KEYED_NOWHERE)
+        gyre_keyed_chain_(run, thread, part);
     __syncthreads();
 #pragma unroll 1
     for (gyre_u32 number = thread; number < parts; number += GYRE_KEYED_THREADS)
