@@ -62,8 +62,7 @@ template <class K> struct gyre_keyed_turn_ {
     gyre_u8 *entries;
     gyre_u64 entry_size;
     gyre_u32 state_offset;
-    gyre_u32 found;          /* the lower half of gyre_keyed_run_.at of the message that is handled, */
-    gyre_u32 number;         /* and of the one for which the state was taken */
+    gyre_u32 found;          /* the lower half of gyre_keyed_run_.at of the message that is handled */
     gyre_u32 changed;        /* a key has left: what was found before does not count any more */
     gyre_u64 clock;          /* the part's */
     gyre_keyed_entry *entry; /* whose state is in `state`; NULL: none's */
@@ -156,19 +155,15 @@ template <class K> GYRE_HELPER void gyre_keyed_put_(gyre_keyed_turn_<K> *turn)
 template <class K> GYRE_HELPER void *gyre_keyed_take_(gyre_keyed_turn_<K> *turn, gyre_keyed_entry *entry)
 {
     gyre_u64 *from = (gyre_u64 *)((gyre_u8 *)entry + turn->state_offset);
-    if (!gyre_keyed_turn_<K>::near) {
-        entry->used = ++turn->clock;
+    if (!gyre_keyed_turn_<K>::near)
         return from;
-    }
     if (turn->entry != entry) {
         gyre_keyed_put_<K>(turn);
         turn->entry = entry;
-        turn->number = turn->found;
 #pragma unroll
         for (gyre_u32 i = 0; i < gyre_keyed_turn_<K>::words; i++)
             turn->state[i] = from[i];
     }
-    turn->clock++;
     return turn->state;
 }
 
@@ -210,38 +205,13 @@ GYRE_HELPER int gyre_keyed_enter_(gyre_keyed_turn_<K> *turn, const void *request
                                   gyre_keyed_use_ *use)
 {
     use->is_new = 0;
-    if (gyre_keyed_turn_<K>::near && turn->entry && turn->found && turn->found == turn->number &&
-        !turn->changed)
-        use->entry = turn->entry; /* as the message before: many messages of one key come here */
-    else if (turn->found && !turn->changed)
+    if (turn->found && !turn->changed)
         use->entry = (gyre_keyed_entry *)(turn->entries + (turn->found - 1) * turn->entry_size);
     else if (!gyre_keyed_search_<K>(turn, request, gyre, use))
         return 0;
     gyre->forgets = 0;
     return 1;
 }
-
-/** A keyed actor's traits, whose handler gets a gyre_keyed_turn_ in place of a state. */
-template <class K> struct gyre_keyed_of_ : K {
-    static __device__ __forceinline__ int gyre_its_handle_(const void *in, void *out, void *of_part, void *,
-                                                           const void *, gyre_context *gyre)
-    {
-        gyre_keyed_turn_<K> *const turn = (gyre_keyed_turn_<K> *)of_part;
-        gyre_keyed_use_ use;
-        if (!K::gyre_its_admit_(gyre, in)) /* before GYRE_BORN reads its parts */
-            return GYRE_FAILED;
-        if (!gyre_keyed_enter_<K>(turn, in, gyre, &use))
-            return GYRE_FAILED;
-        const int result = K::gyre_its_handle_(in, out, gyre_keyed_take_<K>(turn, use.entry), 0, 0, gyre);
-        /* a key whose first message failed was not born: otherwise requests that are refused would fill the table */
-        if (gyre->forgets || (use.is_new && gyre->failed)) {
-            gyre_keyed_remove_(turn->table, turn->part, use.entry);
-            turn->changed = 1;
-            turn->entry = 0;
-        }
-        return result;
-    }
-};
 
 /* ---- a run ---- */
 
@@ -331,26 +301,6 @@ GYRE_HELPER gyre_u32 gyre_keyed_sort_(gyre_keyed_run_ *run, gyre_chunk *cells, g
     return number;
 }
 
-/* Handles a message that was noted, by one thread. Its reply has its sequence. Returns 1 when its handler failed it. */
-template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_handle_one_(gyre_chunk *cell, gyre_u64 index, gyre_keyed_turn_<K> *turn,
-                                            gyre_context *gyre)
-{
-    const gyre_slot *in = (const gyre_slot *)cell;
-    gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
-    gyre->failed = 0;
-    GYRE_HEADER_TAKE_(gyre, index);
-    GYRE_STAMP_BEGIN_(gyre, index, started);
-    const int result =
-        gyre_seal_holds_(gyre, index, in + 1, in->length)
-            ? gyre_keyed_of_<K>::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), turn, 0, 0, gyre)
-            : GYRE_FAILED;
-    const gyre_u32 failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
-    gyre_seal_reply_(gyre, index, out->info, out + 1, out->length);
-    GYRE_STAMP_END_(gyre, index, started);
-    return failed;
-}
-
 /* A word of gyre_keyed_run_.at, which no thread changes meanwhile. `list`: where they lie in shared memory. */
 GYRE_HELPER gyre_u64 gyre_keyed_listed_(gyre_u32 list, gyre_u32 slot)
 {
@@ -359,19 +309,109 @@ GYRE_HELPER gyre_u64 gyre_keyed_listed_(gyre_u32 list, gyre_u32 slot)
     return at;
 }
 
-/*
- * Handles the run's messages of one part, in the order of the ring. `first`: the index of message 0; GYRE_KEYED_ROUTED_: each message's
- * header says its index. Returns how many it failed.
- */
+/** Which message of a part its thread is at. */
+struct gyre_keyed_walk_ {
+    gyre_chunk *cells;
+    gyre_u64 first; /* the index of message 0; GYRE_KEYED_ROUTED_: each message's header says its index */
+    gyre_u32 list;  /* where gyre_keyed_run_.at lies in shared memory */
+    gyre_u32 slot, next;
+    gyre_u64 at; /* of `next`, read before the handler has ended */
+};
 #define GYRE_KEYED_ROUTED_ (~(gyre_u64)0)
+
+/* Goes to the next message. */
+template <class K> GYRE_HELPER void gyre_keyed_step_(gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn)
+{
+    walk->slot = walk->next - 1;
+    walk->next = (gyre_u32)(walk->at >> 32);
+    turn->found = (gyre_u32)walk->at;
+    walk->at = gyre_keyed_listed_(walk->list, walk->next ? walk->next - 1 : walk->slot);
+}
+
+/* Handles a message that was noted. Its reply has its sequence. Returns 1 when it failed. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_keyed_handle_one_(const gyre_keyed_walk_ *walk, void *state, gyre_context *gyre)
+{
+    gyre_chunk *cell = walk->cells + walk->slot * gyre_stage_<K>::cell;
+    const gyre_slot *in = (const gyre_slot *)cell;
+    gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
+    const gyre_u64 index = walk->first == GYRE_KEYED_ROUTED_ ? in->sequence - 1 : walk->first + walk->slot;
+    gyre->failed = 0;
+    GYRE_HEADER_TAKE_(gyre, index);
+    GYRE_STAMP_BEGIN_(gyre, index, started);
+    const int result = gyre_seal_holds_(gyre, index, in + 1, in->length)
+                           ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, 0, 0, gyre)
+                           : GYRE_FAILED;
+    const gyre_u32 failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
+    gyre_seal_reply_(gyre, index, out->info, out + 1, out->length);
+    GYRE_STAMP_END_(gyre, index, started);
+    return failed;
+}
+
+/* Ends a message that its handler does not get: gyre_fail_ was called. Returns 1. */
+template <class K> GYRE_HELPER gyre_u32 gyre_keyed_refuse_(const gyre_keyed_walk_ *walk, gyre_context *gyre)
+{
+    gyre_slot *out =
+        (gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell + gyre_stage_<K>::request_chunks);
+    return gyre_lane_end_(gyre, out, GYRE_FAILED, 0);
+}
+
+/* Whether the handler may see a message: its seal holds, and its parts are where it says. Else it is failed. */
+template <class K> GYRE_HELPER int gyre_keyed_admits_(const gyre_keyed_walk_ *walk, gyre_context *gyre)
+{
+    const gyre_slot *in = (const gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell);
+#if GYRE_SEALED
+    const gyre_u64 index = walk->first == GYRE_KEYED_ROUTED_ ? in->sequence - 1 : walk->first + walk->slot;
+    if (!gyre_seal_holds_(gyre, index, in + 1, in->length))
+        return 0;
+#endif
+    return K::gyre_its_admit_(gyre, gyre_payload_(in)); /* before GYRE_BORN reads its parts */
+}
+
+/*
+ * Handles a message, and those behind it that are of the same key: in a loop of its own, which one thread goes through so quickly as one
+ * key's messages can be handled. Returns how many failed.
+ */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_keyed_handle_key_(gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn,
+                                            gyre_context *gyre)
+{
+    const gyre_slot *in = (const gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell);
+    gyre_keyed_use_ use;
+    gyre_u32 failed = 0;
+    gyre->failed = 0;
+    if (!gyre_keyed_admits_<K>(walk, gyre) || !gyre_keyed_enter_<K>(turn, gyre_payload_(in), gyre, &use))
+        return gyre_keyed_refuse_<K>(walk, gyre);
+    void *const state = gyre_keyed_take_<K>(turn, use.entry);
+    for (;;) {
+        turn->clock++;
+        if (!gyre_keyed_turn_<K>::near)
+            use.entry->used = turn->clock;
+        failed += gyre_keyed_handle_one_<K>(walk, state, gyre);
+        /* a key whose first message failed was not born: otherwise requests that are refused would fill the table */
+        if (gyre->forgets || (use.is_new && gyre->failed)) {
+            gyre_keyed_remove_(turn->table, turn->part, use.entry);
+            turn->changed = 1;
+            turn->entry = 0;
+            return failed;
+        }
+        if (!walk->next || use.is_new || turn->changed || !turn->found || (gyre_u32)walk->at != turn->found)
+            return failed;
+        gyre_keyed_step_<K>(walk, turn);
+    }
+}
+
+/* Handles the run's messages of one part, in the order of the ring. `first`: as in gyre_keyed_walk_. Returns how many it failed. */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_u32 number, gyre_chunk *cells,
                                              gyre_u64 first, const gyre_keyed_table *table,
                                              gyre_context *gyre)
 {
     gyre_u32 rows = run->rows[number], failed = 0;
-    gyre_u32 next =
-        32 * gyre_keyed_first_(rows) + gyre_keyed_first_(run->bits[gyre_keyed_first_(rows)][number]);
+    const gyre_u32 row = gyre_keyed_first_(rows);
+    gyre_keyed_walk_ walk = {cells, first, gyre_shared_address_(run->at)};
+    walk.next = 1 + 32 * row + gyre_keyed_first_(run->bits[row][number]);
+    walk.at = gyre_keyed_listed_(walk.list, walk.next - 1);
     gyre_keyed_turn_<K> turn = {table, gyre_keyed_part_at(table, number)};
     turn.entries = (gyre_u8 *)gyre_keyed_entry_at(table, turn.part, 0);
     turn.entry_size = table->entry_size;
@@ -380,17 +420,9 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_u32 numb
     run->rows[number] = 0;
     for (; rows; rows &= rows - 1)
         run->bits[__ffs((int)rows) - 1][number] = 0;
-    const gyre_u32 list = gyre_shared_address_(run->at);
-    gyre_u64 at = gyre_keyed_listed_(list, next++);
-    while (next) { /* one loop, in which the lanes of a warp stay together */
-        const gyre_u32 slot = next - 1;
-        turn.found = (gyre_u32)at;
-        next = (gyre_u32)(at >> 32);
-        at = gyre_keyed_listed_(list, next ? next - 1 : slot); /* here before the handler has ended */
-        gyre_chunk *const cell = cells + slot * gyre_stage_<K>::cell;
-        const gyre_u64 index =
-            first == GYRE_KEYED_ROUTED_ ? ((const gyre_slot *)cell)->sequence - 1 : first + slot;
-        failed += gyre_keyed_handle_one_<K>(cell, index, &turn, gyre);
+    while (walk.next) { /* one loop, in which the lanes of a warp stay together */
+        gyre_keyed_step_<K>(&walk, &turn);
+        failed += gyre_keyed_handle_key_<K>(&walk, &turn, gyre);
     }
     gyre_keyed_put_<K>(&turn);
     turn.part->clock = turn.clock;
