@@ -349,12 +349,12 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_one_(const gyre_keyed_walk_ *walk, void *
     return failed;
 }
 
-/* Ends a message that its handler does not get: gyre_fail_ was called. Returns 1. */
-template <class K> GYRE_HELPER gyre_u32 gyre_keyed_refuse_(const gyre_keyed_walk_ *walk, gyre_context *gyre)
+/* Ends a message that its handler does not get: gyre_fail_ was called. */
+template <class K> GYRE_HELPER void gyre_keyed_refuse_(const gyre_keyed_walk_ *walk, gyre_context *gyre)
 {
     gyre_slot *out =
         (gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell + gyre_stage_<K>::request_chunks);
-    return gyre_lane_end_(gyre, out, GYRE_FAILED, 0);
+    gyre_lane_end_(gyre, out, GYRE_FAILED, 0);
 }
 
 /* Whether the handler may see a message: its seal holds, and its parts are where it says. Else it is failed. */
@@ -369,62 +369,96 @@ template <class K> GYRE_HELPER int gyre_keyed_admits_(const gyre_keyed_walk_ *wa
     return K::gyre_its_admit_(gyre, gyre_payload_(in)); /* before GYRE_BORN reads its parts */
 }
 
+/* Finds or makes the state for the message that the walk is at. Returns 0 when the message failed, and ends it. */
+template <class K>
+GYRE_HELPER void *gyre_keyed_open_(const gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn,
+                                   gyre_context *gyre, gyre_keyed_use_ *use)
+{
+    const gyre_slot *in = (const gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell);
+    gyre->failed = 0;
+    if (gyre_keyed_admits_<K>(walk, gyre) && gyre_keyed_enter_<K>(turn, gyre_payload_(in), gyre, use))
+        return gyre_keyed_take_<K>(turn, use->entry);
+    gyre_keyed_refuse_<K>(walk, gyre);
+    return 0;
+}
+
 /*
- * Handles a message, and those behind it that are of the same key: in a loop of its own, which one thread goes through so quickly as one
- * key's messages can be handled. Returns how many failed.
+ * Handles a message, and those behind it that are of the same key: in a loop of its own, which one thread goes through as quickly as
+ * the handler lets it. Returns how many failed.
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_keyed_handle_key_(gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn,
-                                            gyre_context *gyre)
+                                            const gyre_keyed_use_ *use, void *state, gyre_context *gyre)
 {
-    const gyre_slot *in = (const gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell);
-    gyre_keyed_use_ use;
     gyre_u32 failed = 0;
-    gyre->failed = 0;
-    if (!gyre_keyed_admits_<K>(walk, gyre) || !gyre_keyed_enter_<K>(turn, gyre_payload_(in), gyre, &use))
-        return gyre_keyed_refuse_<K>(walk, gyre);
-    void *const state = gyre_keyed_take_<K>(turn, use.entry);
     for (;;) {
         turn->clock++;
         if (!gyre_keyed_turn_<K>::near)
-            use.entry->used = turn->clock;
+            use->entry->used = turn->clock;
         failed += gyre_keyed_handle_one_<K>(walk, state, gyre);
         /* a key whose first message failed was not born: otherwise requests that are refused would fill the table */
-        if (gyre->forgets || (use.is_new && gyre->failed)) {
-            gyre_keyed_remove_(turn->table, turn->part, use.entry);
+        if (gyre->forgets || (use->is_new && gyre->failed)) {
+            gyre_keyed_remove_(turn->table, turn->part, use->entry);
             turn->changed = 1;
             turn->entry = 0;
             return failed;
         }
-        if (!walk->next || use.is_new || turn->changed || !turn->found || (gyre_u32)walk->at != turn->found)
+        if (!walk->next || use->is_new || turn->changed || !turn->found || (gyre_u32)walk->at != turn->found)
             return failed;
         gyre_keyed_step_<K>(walk, turn);
     }
 }
 
-/* Handles the run's messages of one part, in the order of the ring. `first`: as in gyre_keyed_walk_. Returns how many it failed. */
-template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_u32 number, gyre_chunk *cells,
-                                             gyre_u64 first, const gyre_keyed_table *table,
-                                             gyre_context *gyre)
+/* Begins a walk at the first message of a part, and has the part's messages not noted any more. */
+GYRE_HELPER void gyre_keyed_walk_begin_(gyre_keyed_run_ *run, gyre_u32 number, gyre_keyed_walk_ *walk)
 {
-    gyre_u32 rows = run->rows[number], failed = 0;
+    gyre_u32 rows = run->rows[number];
     const gyre_u32 row = gyre_keyed_first_(rows);
-    gyre_keyed_walk_ walk = {cells, first, gyre_shared_address_(run->at)};
-    walk.next = 1 + 32 * row + gyre_keyed_first_(run->bits[row][number]);
-    walk.at = gyre_keyed_listed_(walk.list, walk.next - 1);
-    gyre_keyed_turn_<K> turn = {table, gyre_keyed_part_at(table, number)};
-    turn.entries = (gyre_u8 *)gyre_keyed_entry_at(table, turn.part, 0);
-    turn.entry_size = table->entry_size;
-    turn.state_offset = table->state_offset;
-    turn.clock = turn.part->clock;
+    walk->next = 1 + 32 * row + gyre_keyed_first_(run->bits[row][number]);
+    walk->at = gyre_keyed_listed_(walk->list, walk->next - 1);
     run->rows[number] = 0;
     for (; rows; rows &= rows - 1)
         run->bits[__ffs((int)rows) - 1][number] = 0;
-    while (walk.next) { /* one loop, in which the lanes of a warp stay together */
-        gyre_keyed_step_<K>(&walk, &turn);
-        failed += gyre_keyed_handle_key_<K>(&walk, &turn, gyre);
+}
+
+/*
+ * Handles the run's messages of the thread's part, in the order of the ring. `first`: as in gyre_keyed_walk_. Called by all threads of
+ * a warp, some of which have no part, or no messages: they meet before each message and before its handler. Otherwise lanes that parted
+ * once, at a key that is new, would go through all that follows one after the other. Returns how many the thread failed.
+ */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u64 first,
+                                             const gyre_keyed_table *table, gyre_context *gyre)
+{
+    static_assert(GYRE_KEYED_PARTS_ <= GYRE_KEYED_THREADS && GYRE_KEYED_THREADS % 32 == 0,
+                  "a thread for each part");
+    const gyre_u32 number = threadIdx.x, works = number < 1u << table->parts_log2 && run->rows[number];
+    gyre_u32 failed = 0;
+    if (!__any_sync(0xffffffffu, works))
+        return 0;
+    gyre_keyed_walk_ walk = {cells, first, gyre_shared_address_(run->at)};
+    gyre_keyed_turn_<K> turn = {table, gyre_keyed_part_at(table, works ? number : 0)};
+    gyre_keyed_use_ use;
+    turn.entries = (gyre_u8 *)gyre_keyed_entry_at(table, turn.part, 0);
+    turn.entry_size = table->entry_size;
+    turn.state_offset = table->state_offset;
+    if (works) {
+        turn.clock = turn.part->clock;
+        gyre_keyed_walk_begin_(run, number, &walk);
     }
+    do {
+        void *state = 0;
+        if (walk.next) {
+            gyre_keyed_step_<K>(&walk, &turn);
+            state = gyre_keyed_open_<K>(&walk, &turn, gyre, &use);
+            failed += !state;
+        }
+        __syncwarp();
+        if (state)
+            failed += gyre_keyed_handle_key_<K>(&walk, &turn, &use, state, gyre);
+    } while (__any_sync(0xffffffffu, walk.next));
+    if (!works)
+        return 0;
     gyre_keyed_put_<K>(&turn);
     turn.part->clock = turn.clock;
     return failed;
@@ -451,8 +485,8 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_run_(gyre_block_view *view, gyre_keyed_ru
                                             const gyre_keyed_table *table, gyre_context *gyre)
 {
     const gyre_worker *worker = &view->workers[0];
-    const gyre_u32 thread = threadIdx.x, parts = 1u << table->parts_log2;
-    gyre_u32 failed = 0, part = GYRE_KEYED_NOWHERE;
+    const gyre_u32 thread = threadIdx.x;
+    gyre_u32 part = GYRE_KEYED_NOWHERE;
     GYRE_QUEUE_BEGIN_(gyre, &view->served[worker->which]);
     if (thread == 0)
         run->others = 0;
@@ -463,11 +497,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_run_(gyre_block_view *view, gyre_keyed_ru
     if (part != GYRE_KEYED_NOWHERE)
         gyre_keyed_chain_(run, thread, part);
     __syncthreads();
-#pragma unroll 1
-    for (gyre_u32 number = thread; number < parts; number += blockDim.x)
-        if (run->rows[number])
-            failed += gyre_keyed_handle_part_<K>(run, number, cells, worker->first, table, gyre);
-    return failed;
+    return gyre_keyed_handle_part_<K>(run, cells, worker->first, table, gyre);
 }
 
 /* ---- several blocks ---- */

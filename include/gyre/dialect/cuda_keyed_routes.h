@@ -458,19 +458,15 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_routed_(const gyre_block_view *view, cons
                                                gyre_keyed_run_ *run, gyre_chunk *cells,
                                                const gyre_keyed_table *table, gyre_context *gyre)
 {
-    const gyre_u32 thread = threadIdx.x, width = owner->width, parts = 1u << table->parts_log2;
-    gyre_u32 failed = 0, part = GYRE_KEYED_NOWHERE;
+    const gyre_u32 thread = threadIdx.x, width = owner->width;
+    gyre_u32 part = GYRE_KEYED_NOWHERE;
     if (thread < width * view->routers && (thread & (width - 1)) < owner->end[thread / width])
         part = gyre_keyed_receive_<K>(run, cells, thread, table);
     __syncthreads();
     if (part != GYRE_KEYED_NOWHERE)
         gyre_keyed_chain_(run, thread, part);
     __syncthreads();
-#pragma unroll 1
-    for (gyre_u32 number = thread; number < parts; number += GYRE_KEYED_THREADS)
-        if (run->rows[number])
-            failed += gyre_keyed_handle_part_<K>(run, number, cells, GYRE_KEYED_ROUTED_, table, gyre);
-    return failed;
+    return gyre_keyed_handle_part_<K>(run, cells, GYRE_KEYED_ROUTED_, table, gyre);
 }
 
 /* Handles what the routers send, until all have closed their rings. Called by all threads of an owner. */
