@@ -151,20 +151,17 @@ template <class K> GYRE_HELPER void gyre_keyed_put_(gyre_keyed_turn_<K> *turn)
     turn->entry = 0;
 }
 
-/* Returns the state of an entry, for the handler. */
-template <class K> GYRE_HELPER void *gyre_keyed_take_(gyre_keyed_turn_<K> *turn, gyre_keyed_entry *entry)
+/* Has a state for the handler: near, unless it is large. */
+template <class K> GYRE_HELPER void gyre_keyed_take_(gyre_keyed_turn_<K> *turn, gyre_keyed_entry *entry)
 {
-    gyre_u64 *from = (gyre_u64 *)((gyre_u8 *)entry + turn->state_offset);
-    if (!gyre_keyed_turn_<K>::near)
-        return from;
-    if (turn->entry != entry) {
-        gyre_keyed_put_<K>(turn);
-        turn->entry = entry;
+    if (!gyre_keyed_turn_<K>::near || turn->entry == entry)
+        return;
+    gyre_keyed_put_<K>(turn);
+    turn->entry = entry;
+    const gyre_u64 *from = (const gyre_u64 *)((gyre_u8 *)entry + turn->state_offset);
 #pragma unroll
-        for (gyre_u32 i = 0; i < gyre_keyed_turn_<K>::words; i++)
-            turn->state[i] = from[i];
-    }
-    return turn->state;
+    for (gyre_u32 i = 0; i < gyre_keyed_turn_<K>::words; i++)
+        turn->state[i] = from[i];
 }
 
 /* Finds or makes the entry of the request's key by its hash. Returns 0 when the message failed. */
@@ -369,15 +366,17 @@ template <class K> GYRE_HELPER int gyre_keyed_admits_(const gyre_keyed_walk_ *wa
     return K::gyre_its_admit_(gyre, gyre_payload_(in)); /* before GYRE_BORN reads its parts */
 }
 
-/* Finds or makes the state for the message that the walk is at. Returns 0 when the message failed, and ends it. */
+/* Has the state for the message that the walk is at. Returns 0 when the message failed, and ends it. */
 template <class K>
-GYRE_HELPER void *gyre_keyed_open_(const gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn,
-                                   gyre_context *gyre, gyre_keyed_use_ *use)
+GYRE_HELPER int gyre_keyed_open_(const gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn, gyre_context *gyre,
+                                 gyre_keyed_use_ *use)
 {
     const gyre_slot *in = (const gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell);
     gyre->failed = 0;
-    if (gyre_keyed_admits_<K>(walk, gyre) && gyre_keyed_enter_<K>(turn, gyre_payload_(in), gyre, use))
-        return gyre_keyed_take_<K>(turn, use->entry);
+    if (gyre_keyed_admits_<K>(walk, gyre) && gyre_keyed_enter_<K>(turn, gyre_payload_(in), gyre, use)) {
+        gyre_keyed_take_<K>(turn, use->entry);
+        return 1;
+    }
     gyre_keyed_refuse_<K>(walk, gyre);
     return 0;
 }
@@ -388,8 +387,11 @@ GYRE_HELPER void *gyre_keyed_open_(const gyre_keyed_walk_ *walk, gyre_keyed_turn
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_keyed_handle_key_(gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn,
-                                            const gyre_keyed_use_ *use, void *state, gyre_context *gyre)
+                                            const gyre_keyed_use_ *use, gyre_context *gyre)
 {
+    /* the compiler sees where a near state is, and keeps it in registers */
+    void *const state =
+        gyre_keyed_turn_<K>::near ? (void *)turn->state : gyre_keyed_state(turn->table, use->entry);
     gyre_u32 failed = 0;
     for (;;) {
         turn->clock++;
@@ -447,15 +449,15 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_chunk *c
         gyre_keyed_walk_begin_(run, number, &walk);
     }
     do {
-        void *state = 0;
+        int opened = 0;
         if (walk.next) {
             gyre_keyed_step_<K>(&walk, &turn);
-            state = gyre_keyed_open_<K>(&walk, &turn, gyre, &use);
-            failed += !state;
+            opened = gyre_keyed_open_<K>(&walk, &turn, gyre, &use);
+            failed += !opened;
         }
         __syncwarp();
-        if (state)
-            failed += gyre_keyed_handle_key_<K>(&walk, &turn, &use, state, gyre);
+        if (opened)
+            failed += gyre_keyed_handle_key_<K>(&walk, &turn, &use, gyre);
     } while (__any_sync(0xffffffffu, walk.next));
     if (!works)
         return 0;
