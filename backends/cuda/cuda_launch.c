@@ -135,7 +135,7 @@ static gyre_status make_memory(gyre_resident *resident)
     resident->relay_offset = GYRE_QUEUES_MAX * sizeof(gyre_cuda_cursor);
     resident->arrived_offset = resident->relay_offset + sizeof(gyre_cuda_relay);
     resident->turns_offset =
-        align_up(resident->arrived_offset + 2 * resident->blocks * sizeof(gyre_u64), sizeof(gyre_cuda_turns));
+        align_up(resident->arrived_offset + 3 * resident->blocks * sizeof(gyre_u64), sizeof(gyre_cuda_turns));
     resident->log_offset = align_up(resident->turns_offset + resident->blocks * sizeof(gyre_cuda_turns), 256);
     size_t log_size = sizeof(gyre_device_log) + CUDA_LOG_LINES * sizeof(gyre_device_log_line);
     resident->times_offset = align_up(resident->log_offset + log_size, 256);

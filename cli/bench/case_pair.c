@@ -175,7 +175,9 @@ static gyre_status add_ring(const bench_case *self, struct rings *all)
 {
     const gyre_queue_desc desc = {.size = sizeof desc, .capacity = self->shape.capacity};
     struct ring *ring = &all->rings[all->count];
-    *ring = (struct ring){.queue = all->session.queue, .shape = &self->shape};
+    const uint64_t first = self->shape.kind == BENCH_KEYED_RINGS ? (uint64_t)all->count << BENCH_RING_BIT : 0;
+    *ring =
+        (struct ring){.queue = all->session.queue, .shape = &self->shape, .sent = first, .received = first};
     ring->sides[0] = (struct side){.ring = ring, .main = producer_main, .number = 2 * all->count};
     ring->sides[1] = (struct side){.ring = ring, .main = consumer_main, .number = 2 * all->count + 1};
     if (all->count++ == 0)

@@ -124,6 +124,14 @@ static const char *const bridged_four[] = {BRIDGED_RINGS, "kernel.bridged_65536.
 
 /* As many keys as the case has, and no other block: the sender has the other core. */
 static const char *const keyed[] = {"kernel.keyed_48.keys=1048576", "kernel.keyed_48.blocks=1", NULL};
+/* Blocks that route and blocks that handle: for devices with many. */
+static const char *const routed_hot[] = {"kernel.keyed_48.keys=1048576", "kernel.keyed_48.blocks=3", NULL};
+static const char *const routed_one[] = {"kernel.keyed_48.keys=262144", "kernel.keyed_48.blocks=33", NULL};
+static const char *const routed_six[] = {"kernel.keyed_48.keys=1572864", "kernel.keyed_48.blocks=70", NULL};
+#define PAIR_KEYED(kind, rings)                                                                              \
+    {                                                                                                        \
+        kind, 65536, 65536, 256, rings                                                                       \
+    }
 
 /* A thread a stage, on whatever processors there are, as its floor has it. */
 static const char *const unpinned[] = {"backend.cpu.pin=none", NULL};
@@ -374,6 +382,9 @@ const bench_case bench_cases[] = {
      keyed,
      {{"rate", "msg/s", true, 5e6, 0}}},
     {"keyed/48/hot", bench_run_stream, NO_FLOOR, {BENCH_KEYED_HOT, 1024, 1024, 256, 1}, keyed, {{0}}},
+    {"keyed/48/pair", bench_run_wide, NO_FLOOR, PAIR_KEYED(BENCH_KEYED_RINGS, 1), routed_one, {{0}}},
+    {"keyed/48/six", bench_run_wide, NO_FLOOR, PAIR_KEYED(BENCH_KEYED_RINGS, 6), routed_six, {{0}}},
+    {"keyed/48/hot/pair", bench_run_wide, NO_FLOOR, PAIR_KEYED(BENCH_KEYED_HOT, 1), routed_hot, {{0}}},
     {"recover/fault",
      bench_run_recover_fault,
      NO_FLOOR,

@@ -38,7 +38,8 @@ const char *bench_kernel_name(enum bench_kind kind)
                                         [BENCH_KEEP_48] = "keep_words_48",
                                         [BENCH_LINKED_48] = "pass_48",
                                         [BENCH_KEYED_48] = "keyed_48",
-                                        [BENCH_KEYED_HOT] = "keyed_48"};
+                                        [BENCH_KEYED_HOT] = "keyed_48",
+                                        [BENCH_KEYED_RINGS] = "keyed_48"};
     return names[kind];
 }
 
@@ -52,7 +53,7 @@ gyre_status bench_kernel_file(enum bench_kind kind, char *path, size_t size)
                        : kind == BENCH_DOTNET                                  ? "dotnet_add.gyre.c"
                        : kind == BENCH_KEEP || kind == BENCH_KEEP_48           ? "keeping.gyre.c"
                        : kind == BENCH_LINKED_48                               ? "links.gyre.c"
-                       : kind == BENCH_KEYED_48 || kind == BENCH_KEYED_HOT     ? "keyed.gyre.c"
+                       : bench_is_keyed(kind)                                  ? "keyed.gyre.c"
                        : kind >= BENCH_BRIDGED_512                             ? "bridged.gyre.c"
                                                                                : "words.gyre.c";
     return bench_file(file, path, size);

@@ -36,9 +36,10 @@ enum bench_kind {
     BENCH_KEEP_48, /* the words of BENCH_48, by an actor that must see each message once, in order, from 0 on */
     BENCH_LINKED_48, /* the words of BENCH_48, through BENCH_CHAIN_KERNELS kernels that are linked */
     BENCH_KEYED_48, /* six words, by a keyed actor: BENCH_KEYS keys in an order that looks random, each as often */
-    BENCH_KEYED_HOT /* the same, all for one key */
+    BENCH_KEYED_HOT, /* the same, all for one key */
+    BENCH_KEYED_RINGS /* the same, 2^18 keys of its own for each ring; the ring's number is above the message's */
 };
-enum { BENCH_CHAIN_KERNELS = 5, BENCH_KEYS_LOG2 = 20 };
+enum { BENCH_CHAIN_KERNELS = 5, BENCH_KEYS_LOG2 = 20, BENCH_RING_KEYS_LOG2 = 18, BENCH_RING_BIT = 48 };
 enum { BENCH_DOTNET_REQUEST = 42, BENCH_DOTNET_HEAD = 34, BENCH_DOTNET_REPLY = 38 };
 
 static BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
@@ -49,6 +50,7 @@ static BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
     case BENCH_LINKED_48:
     case BENCH_KEYED_48:
     case BENCH_KEYED_HOT:
+    case BENCH_KEYED_RINGS:
         return sizeof(words_48);
     case BENCH_1024:
     case BENCH_BLOCK_1024: /* the same words, handled by all lanes of a block */
@@ -180,13 +182,23 @@ static BENCH_INLINE bool bench_right_vectors(const add_reply *sums, uint64_t num
 /* The key of a message. Of 2^20 messages that follow each other each has another key: the factor is odd. */
 static BENCH_INLINE uint64_t bench_key(enum bench_kind kind, uint64_t number)
 {
+    const uint64_t ring = number >> BENCH_RING_BIT << BENCH_RING_KEYS_LOG2;
+    if (kind == BENCH_KEYED_RINGS)
+        return ring | (number * BENCH_STEP & ((UINT64_C(1) << BENCH_RING_KEYS_LOG2) - 1));
     return kind == BENCH_KEYED_HOT ? 7 : number * BENCH_STEP & ((UINT64_C(1) << BENCH_KEYS_LOG2) - 1);
 }
 
 /* How many messages of its key came, with this one. */
 static BENCH_INLINE uint64_t bench_turn(enum bench_kind kind, uint64_t number)
 {
+    if (kind == BENCH_KEYED_RINGS)
+        return ((number & ((UINT64_C(1) << BENCH_RING_BIT) - 1)) >> BENCH_RING_KEYS_LOG2) + 1;
     return (kind == BENCH_KEYED_HOT ? number : number >> BENCH_KEYS_LOG2) + 1;
+}
+
+static BENCH_INLINE bool bench_is_keyed(enum bench_kind kind)
+{
+    return kind == BENCH_KEYED_48 || kind == BENCH_KEYED_HOT || kind == BENCH_KEYED_RINGS;
 }
 
 static BENCH_INLINE void bench_fill_keyed(enum bench_kind kind, uint64_t *words, uint64_t number)
@@ -206,7 +218,7 @@ static BENCH_INLINE bool bench_right_keyed(enum bench_kind kind, const uint64_t 
 
 static BENCH_INLINE void bench_fill(enum bench_kind kind, void *request, uint64_t number)
 {
-    if (kind == BENCH_KEYED_48 || kind == BENCH_KEYED_HOT) {
+    if (bench_is_keyed(kind)) {
         bench_fill_keyed(kind, request, number);
         return;
     }
@@ -256,7 +268,7 @@ static BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, ui
 {
     if (kind == BENCH_PLAIN || kind == BENCH_DOTNET)
         return bench_right_sum(kind, reply, number);
-    if (kind == BENCH_KEYED_48 || kind == BENCH_KEYED_HOT)
+    if (bench_is_keyed(kind))
         return bench_right_keyed(kind, reply, number);
     if (kind == BENCH_VECTOR_ADD)
         return bench_right_vectors(reply, number);
@@ -309,6 +321,11 @@ static BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, ui
     }                                                                                                        \
     case BENCH_KEYED_HOT: {                                                                                  \
         const enum bench_kind KIND = BENCH_KEYED_HOT;                                                        \
+        call;                                                                                                \
+        break;                                                                                               \
+    }                                                                                                        \
+    case BENCH_KEYED_RINGS: {                                                                                \
+        const enum bench_kind KIND = BENCH_KEYED_RINGS;                                                      \
         call;                                                                                                \
         break;                                                                                               \
     }                                                                                                        \

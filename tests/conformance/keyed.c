@@ -206,7 +206,7 @@ static void keyed_actors_go_on_beside_kernels_that_come_and_go(struct conformanc
 struct keyed_sender {
     pthread_t thread;
     gyre_queue *queue;
-    uint64_t seed;
+    uint64_t seed, messages;
     uint64_t last[FEW_KEYS]; /* the count of each key that the sender saw last */
 };
 
@@ -214,7 +214,7 @@ static void *send_marks(void *argument)
 {
     struct keyed_sender *sender = argument;
     uint64_t chance = random_begin(sender->seed);
-    for (uint64_t sent = 0; sent < MESSAGES / 4; sent += BATCH) {
+    for (uint64_t sent = 0; sent < sender->messages; sent += BATCH) {
         mark requests[BATCH];
         size_t accepted = 0;
         for (uint64_t i = 0; i < BATCH; i++)
@@ -230,27 +230,56 @@ static void *send_marks(void *argument)
     return NULL;
 }
 
+/* How many messages the keys' states have seen, and by which blocks. */
+static uint64_t sum_states(gyre_kernel *kernel, uint64_t *blocks)
+{
+    uint64_t sum = 0;
+    for (uint64_t key = 0; key < FEW_KEYS; key++) {
+        marks state;
+        must(gyre_kernel_key_read(kernel, &key, sizeof key, &state, sizeof state));
+        sum += state.count;
+        *blocks |= UINT64_C(1) << state.block;
+    }
+    return sum;
+}
+
 static void keyed_actors_see_each_sender_in_order(struct conformance *test)
 {
     static struct keyed_sender senders[3];
     gyre_kernel *kernel = launch_marks(test, 2);
-    uint64_t sum = 0, blocks = 0;
+    uint64_t blocks = 0;
     for (uint32_t i = 0; i < 3; i++) {
         gyre_queue_desc desc = {.size = sizeof desc};
-        senders[i].seed = i + 1;
+        senders[i] = (struct keyed_sender){.seed = i + 1, .messages = MESSAGES / 4};
         must(gyre_queue_open(kernel, &desc, &senders[i].queue));
         require(pthread_create(&senders[i].thread, NULL, send_marks, &senders[i]) == 0);
     }
     for (uint32_t i = 0; i < 3; i++)
         pthread_join(senders[i].thread, NULL);
-    for (uint64_t key = 0; key < FEW_KEYS; key++) {
-        marks state;
-        must(gyre_kernel_key_read(kernel, &key, sizeof key, &state, sizeof state));
-        sum += state.count;
-        blocks |= UINT64_C(1) << state.block;
-    }
-    require(sum == MESSAGES / 4 * 3);
+    require(sum_states(kernel, &blocks) == MESSAGES / 4 * 3);
     require(blocks == 3);
+}
+
+/* A GPU routes messages to the owners of their keys then: who routes and who owns changes with each queue that comes or goes. */
+static void keyed_actors_of_many_blocks_are_stopped_and_shared_out_anew(struct conformance *test)
+{
+    enum { ROUNDS_OF_ORDERS = 3, SENT = 8 * BATCH };
+    static struct keyed_sender all_the_time, now_and_then;
+    gyre_kernel *kernel = launch_marks(test, 8);
+    uint64_t blocks = 0;
+    all_the_time = (struct keyed_sender){.queue = gyre_kernel_queue(kernel), .seed = 1, .messages = SENT};
+    now_and_then = (struct keyed_sender){.seed = 2, .messages = BATCH};
+    require(pthread_create(&all_the_time.thread, NULL, send_marks, &all_the_time) == 0);
+    for (int round = 0; round < ROUNDS_OF_ORDERS; round++) {
+        const gyre_queue_desc desc = {.size = sizeof desc};
+        must(gyre_queue_open(kernel, &desc, &now_and_then.queue));
+        send_marks(&now_and_then);
+        must(gyre_kernel_deactivate(kernel, soon()));
+        must(gyre_kernel_activate(kernel, soon()));
+        gyre_queue_close(now_and_then.queue);
+    }
+    pthread_join(all_the_time.thread, NULL);
+    require(sum_states(kernel, &blocks) == SENT + ROUNDS_OF_ORDERS * BATCH);
 }
 
 /* ---- keys that come and go ---- */
@@ -610,6 +639,8 @@ const struct conformance_case keyed_cases[] = {
     {"keyed_actors_go_on_beside_kernels_that_come_and_go",
      keyed_actors_go_on_beside_kernels_that_come_and_go},
     {"keyed_actors_see_each_sender_in_order", keyed_actors_see_each_sender_in_order},
+    {"keyed_actors_of_many_blocks_are_stopped_and_shared_out_anew",
+     keyed_actors_of_many_blocks_are_stopped_and_shared_out_anew},
     {"a_full_table_refuses_keys", a_full_table_refuses_keys},
     {"keys_that_were_not_used_for_long_leave", keys_that_were_not_used_for_long_leave},
     {"keys_leave_while_their_messages_wait", keys_leave_while_their_messages_wait},

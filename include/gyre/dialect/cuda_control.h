@@ -151,9 +151,40 @@ GYRE_HELPER void gyre_take_queue_(const gyre_cuda_arguments &arguments, gyre_blo
 }
 
 #if GYRE_KEYED
+/* Whether a queue's messages can be routed: each is one line, and has nothing beside it. */
+GYRE_HELPER gyre_u32 gyre_keyed_is_routable_(const gyre_served *queue)
+{
+    return !(queue->kind & ~(GYRE_KIND_FOREIGN_ | GYRE_KIND_ZEROED_)) && !queue->stamps && !queue->headers &&
+           queue->request_stride == GYRE_LINE_SIZE && queue->reply_stride == GYRE_LINE_SIZE;
+}
+
+/* Decides which blocks of a keyed actor route messages. All blocks decide alike. Called by one thread. */
+GYRE_HELPER void gyre_keyed_choose_routers_(gyre_block_view *view)
+{
+    const gyre_shape *shape = &view->shape;
+    const gyre_u32 cell = (shape->request_chunks + shape->reply_chunks) | 1;
+    gyre_u32 routers = gridDim.x / 4;
+    view->routers = view->owners = 0;
+#if GYRE_HEADED || GYRE_SEALED || GYRE_TIMED
+    return;
+#endif
+    if (gridDim.x < GYRE_KEYED_ROUTED_BLOCKS || gyre_dynamic_size_() / 16 / cell < GYRE_KEYED_ROUTED_ROOM)
+        return;
+#pragma unroll 1
+    for (gyre_u32 i = 0; i < view->queue_count; i++)
+        if (!gyre_keyed_is_routable_(&view->served[i]))
+            return;
+    routers = routers < GYRE_KEYED_ROUTERS_MOST ? routers : GYRE_KEYED_ROUTERS_MOST;
+    routers = routers < view->queue_count ? routers : view->queue_count;
+    view->routers = routers ? routers : 1;
+    view->owners = gridDim.x - view->routers;
+    if (view->owners > GYRE_KEYED_OWNERS_MOST)
+        view->owners = GYRE_KEYED_OWNERS_MOST;
+}
+
 /*
- * All blocks of a keyed actor know all queues, in the same order; block 0 alone moves their cursors (cuda_keyed.h). Called by one
- * thread.
+ * All blocks of a keyed actor know all queues, in the same order; block 0, or the block that routes a queue's messages, alone moves its
+ * cursor (cuda_keyed.h). Called by one thread.
  */
 GYRE_HELPER void gyre_keyed_read_table_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                         gyre_u64 rows)
@@ -162,6 +193,13 @@ GYRE_HELPER void gyre_keyed_read_table_(const gyre_cuda_arguments &arguments, gy
 #pragma unroll 1
     for (; rows; rows &= rows - 1)
         gyre_take_queue_(arguments, view, (gyre_u32)__ffsll((long long)rows) - 1);
+    gyre_keyed_choose_routers_(view);
+}
+
+/* Whether this block moves the cursor of a queue. */
+GYRE_HELPER gyre_u32 gyre_keyed_moves_(const gyre_block_view *view, gyre_u32 which)
+{
+    return blockIdx.x == (view->routers ? which % view->routers : 0);
 }
 #endif
 
@@ -203,14 +241,15 @@ GYRE_HELPER void gyre_read_table_(const gyre_cuda_arguments &arguments, gyre_blo
  */
 GYRE_HELPER void gyre_save_cursors_(const gyre_cuda_arguments &arguments, const gyre_block_view *view)
 {
-#if GYRE_KEYED
-    if (view->shape.is & GYRE_SHAPE_KEYED_ && blockIdx.x > 0)
-        return;
-#endif
 #pragma unroll 1
-    for (gyre_u32 i = 0; i < view->queue_count && view->team_size == 1; i++)
+    for (gyre_u32 i = 0; i < view->queue_count && view->team_size == 1; i++) {
+#if GYRE_KEYED
+        if (view->shape.is & GYRE_SHAPE_KEYED_ && !gyre_keyed_moves_(view, i))
+            continue;
+#endif
         arguments.cursors[view->served[i].entry].claims.next =
             arguments.cursors[view->served[i].entry].claims.ready = view->served[i].own.next;
+    }
     __threadfence();
 }
 

@@ -3,9 +3,11 @@
  * Keyed actors on CUDA: each block owns parts of the table (gyre/keyed_layout.h) and handles the messages of their keys. In files
  * that are compiled with GYRE_KEYED = 1. Included by cuda_resident.h.
  *
- * Block 0 alone reads the rings and writes replies: it fetches a run of messages (cuda_turn.h). With one block the run lies in
- * shared memory. Otherwise it lies in device memory, block 0 posts it to the other blocks, each block handles the messages whose keys
- * it owns, and block 0 delivers the run when all are done. So no message crosses the bus twice, and there is no lock.
+ * With three blocks or more, and messages of a line, some blocks read the rings and route each message to the block that owns its key
+ * (cuda_keyed_routes.h). Otherwise block 0 alone reads the rings and writes replies: it fetches a run of messages (cuda_turn.h). With
+ * one block the run lies in shared memory. With more it lies in device memory, block 0 posts it to the other blocks, each block handles
+ * the messages whose keys it owns, and block 0 delivers the run when all are done. So no message crosses the bus twice, and there is
+ * no lock.
  *
  * In a block, a thread for each message finds its key's entry, for all of the run at once. Then each part has one thread, which handles
  * the part's messages in the order of the ring. So one thread at a time changes a part, keys come and leave in the same order as on
@@ -34,11 +36,11 @@ struct gyre_keyed_run_ {
     gyre_u32 bits[GYRE_KEYED_ROWS_]
                  [GYRE_KEYED_PARTS_]; /* bit i of row r: message 32 r + i is of the part, and this block's */
     gyre_u32 rows[GYRE_KEYED_PARTS_]; /* bit r: row r has bits of the part */
-    gyre_u32
-        found[GYRE_KEYED_THREADS]; /* of each message 1 + the number of its key's entry; 0: it has none yet */
-    gyre_u64 serial;               /* of the post */
-    gyre_u32 others;               /* messages of the run that other blocks own */
-    gyre_u32 there;                /* a run was posted */
+    /* of each message 1 + the number of its key's entry (0: it has none yet), and in the upper half 1 + the next message of its part */
+    gyre_u64 at[GYRE_KEYED_THREADS];
+    gyre_u64 serial; /* of the post */
+    gyre_u32 others; /* messages of the run that other blocks own */
+    gyre_u32 there;  /* a run was posted */
 };
 static_assert(sizeof(gyre_keyed_run_) <= GYRE_KEYED_RUN_MOST, "room for messages beside it");
 
@@ -60,7 +62,7 @@ template <class K> struct gyre_keyed_turn_ {
     gyre_u8 *entries;
     gyre_u64 entry_size;
     gyre_u32 state_offset;
-    gyre_u32 found;          /* gyre_keyed_run_.found of the message that is handled */
+    gyre_u32 found;          /* the lower half of gyre_keyed_run_.at of the message that is handled */
     gyre_u32 changed;        /* a key has left: what was found before does not count any more */
     gyre_u64 clock;          /* the part's */
     gyre_keyed_entry *entry; /* whose state is in `state`; NULL: none's */
@@ -84,13 +86,38 @@ struct gyre_keyed_no_hooks_ {
 /* Copies a message's key to where it begins at a multiple of 8 bytes. */
 template <class K> GYRE_HELPER void gyre_keyed_key_(const void *request, gyre_u64 *key)
 {
-    const gyre_u8 *from = K::gyre_its_key_(request);
 #pragma unroll
     for (gyre_u32 i = 0; i < K::gyre_its_key_words_; i++)
         key[i] = 0;
-#pragma unroll
-    for (gyre_u32 i = 0; i < K::gyre_its_key_size_; i++)
-        key[i / 8] |= (gyre_u64)from[i] << (8 * (i % 8));
+    memcpy(key, K::gyre_its_key_(request), K::gyre_its_key_size_);
+}
+
+/* As gyre_keyed_hash, of a size that the compiler knows. */
+template <class K>
+GYRE_HELPER gyre_u64 gyre_keyed_hash_of_(const gyre_keyed_table *table, const gyre_u64 *key)
+{
+    const gyre_u64 seed[2] = {table->seed[0], table->seed[1]};
+    return gyre_keyed_hash_bytes(seed, key, K::gyre_its_key_size_);
+}
+
+/* As gyre_keyed_find, with the number of the entry: 1 + it, or 0. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_keyed_find_of_(const gyre_keyed_table *table, gyre_keyed_part *part,
+                                         const gyre_u64 *key, gyre_u64 hash)
+{
+    const gyre_u64 *const places = gyre_keyed_places(part);
+    const gyre_u32 upper = (gyre_u32)(hash >> 32), count = table->places;
+    gyre_u32 at = gyre_keyed_home(table, upper);
+    gyre_u64 place;
+#pragma unroll 1
+    for (gyre_u32 looks = 0; (place = places[at]) && looks < count; looks++) {
+        if ((gyre_u32)(place >> 32) == upper &&
+            gyre_keyed_same(gyre_keyed_entry_at(table, part, (gyre_u32)place - 1) + 1, key,
+                            K::gyre_its_key_size_))
+            return (gyre_u32)place;
+        at = at + 1 == count ? 0 : at + 1;
+    }
+    return 0;
 }
 
 template <class K>
@@ -117,26 +144,24 @@ template <class K> GYRE_HELPER void gyre_keyed_put_(gyre_keyed_turn_<K> *turn)
     if (!turn->entry)
         return;
     gyre_u64 *to = (gyre_u64 *)((gyre_u8 *)turn->entry + turn->state_offset);
+    turn->entry->used = turn->clock; /* its message was the last one */
 #pragma unroll
     for (gyre_u32 i = 0; i < gyre_keyed_turn_<K>::words; i++)
         to[i] = turn->state[i];
     turn->entry = 0;
 }
 
-/* Returns the state of an entry, for the handler. */
-template <class K> GYRE_HELPER void *gyre_keyed_take_(gyre_keyed_turn_<K> *turn, gyre_keyed_entry *entry)
+/* Has a state for the handler: near, unless it is large. */
+template <class K> GYRE_HELPER void gyre_keyed_take_(gyre_keyed_turn_<K> *turn, gyre_keyed_entry *entry)
 {
-    gyre_u64 *from = (gyre_u64 *)((gyre_u8 *)entry + turn->state_offset);
-    if (!gyre_keyed_turn_<K>::near)
-        return from;
-    if (turn->entry != entry) {
-        gyre_keyed_put_<K>(turn);
-        turn->entry = entry;
+    if (!gyre_keyed_turn_<K>::near || turn->entry == entry)
+        return;
+    gyre_keyed_put_<K>(turn);
+    turn->entry = entry;
+    const gyre_u64 *from = (const gyre_u64 *)((gyre_u8 *)entry + turn->state_offset);
 #pragma unroll
-        for (gyre_u32 i = 0; i < gyre_keyed_turn_<K>::words; i++)
-            turn->state[i] = from[i];
-    }
-    return turn->state;
+    for (gyre_u32 i = 0; i < gyre_keyed_turn_<K>::words; i++)
+        turn->state[i] = from[i];
 }
 
 /* Finds or makes the entry of the request's key by its hash. Returns 0 when the message failed. */
@@ -148,11 +173,11 @@ GYRE_HELPER int gyre_keyed_search_(gyre_keyed_turn_<K> *turn, const void *reques
     gyre_keyed_part *const part = turn->part;
     gyre_u64 key[K::gyre_its_key_words_];
     gyre_keyed_key_<K>(request, key);
-    const gyre_u64 hash = gyre_keyed_hash(table, key);
-    const gyre_u32 at = gyre_keyed_find(table, part, key, hash);
-    use->is_new = at == GYRE_KEYED_NOWHERE;
-    if (!use->is_new) {
-        use->entry = gyre_keyed_entry_at(table, part, (gyre_u32)gyre_keyed_places(part)[at] - 1);
+    const gyre_u64 hash = gyre_keyed_hash_of_<K>(table, key);
+    const gyre_u32 found = gyre_keyed_find_of_<K>(table, part, key, hash);
+    use->is_new = !found;
+    if (found) {
+        use->entry = gyre_keyed_entry_at(table, part, found - 1);
         return 1;
     }
     if (part->count == table->capacity) {
@@ -176,38 +201,14 @@ template <class K>
 GYRE_HELPER int gyre_keyed_enter_(gyre_keyed_turn_<K> *turn, const void *request, gyre_context *gyre,
                                   gyre_keyed_use_ *use)
 {
-    if (turn->found && !turn->changed) {
+    use->is_new = 0;
+    if (turn->found && !turn->changed)
         use->entry = (gyre_keyed_entry *)(turn->entries + (turn->found - 1) * turn->entry_size);
-        use->is_new = 0;
-    } else if (!gyre_keyed_search_<K>(turn, request, gyre, use)) {
+    else if (!gyre_keyed_search_<K>(turn, request, gyre, use))
         return 0;
-    }
-    use->entry->used = ++turn->clock;
     gyre->forgets = 0;
     return 1;
 }
-
-/** A keyed actor's traits, whose handler gets a gyre_keyed_turn_ in place of a state. */
-template <class K> struct gyre_keyed_of_ : K {
-    static __device__ __forceinline__ int gyre_its_handle_(const void *in, void *out, void *of_part, void *,
-                                                           const void *, gyre_context *gyre)
-    {
-        gyre_keyed_turn_<K> *const turn = (gyre_keyed_turn_<K> *)of_part;
-        gyre_keyed_use_ use;
-        if (!K::gyre_its_admit_(gyre, in)) /* before GYRE_BORN reads its parts */
-            return GYRE_FAILED;
-        if (!gyre_keyed_enter_<K>(turn, in, gyre, &use))
-            return GYRE_FAILED;
-        const int result = K::gyre_its_handle_(in, out, gyre_keyed_take_<K>(turn, use.entry), 0, 0, gyre);
-        /* a key whose first message failed was not born: otherwise requests that are refused would fill the table */
-        if (gyre->forgets || (use.is_new && gyre->failed)) {
-            gyre_keyed_remove_(turn->table, turn->part, use.entry);
-            turn->changed = 1;
-            turn->entry = 0;
-        }
-        return result;
-    }
-};
 
 /* ---- a run ---- */
 
@@ -224,17 +225,60 @@ GYRE_HELPER void gyre_keyed_fetch_(const gyre_keyed_table *table, gyre_keyed_par
         asm volatile("{ .reg .b64 unused; ld.global.u64 unused,[%0]; }" ::"l"(state + at));
 }
 
-/* Notes what the handling of message `slot` needs: its part, and the entry of its key. Settles one that its handler does not get. */
+/* The first of some messages of a row, or of some rows: one bit each. */
+GYRE_HELPER gyre_u32 gyre_keyed_first_(gyre_u32 bits)
+{
+    return (gyre_u32)__ffs((int)bits) - 1;
+}
+
+/* Bits of those behind it. */
+GYRE_HELPER gyre_u32 gyre_keyed_behind_(gyre_u32 number)
+{
+    return ~((2u << number) - 1);
+}
+
+/*
+ * Notes what the handling of message `slot`, whose key this block owns, needs: its part, which it returns, and the entry of its key.
+ */
 template <class K>
-GYRE_HELPER void gyre_keyed_sort_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u32 slot,
-                                  const gyre_worker *worker, const gyre_keyed_table *table)
+GYRE_HELPER gyre_u32 gyre_keyed_note_(gyre_keyed_run_ *run, gyre_u32 slot, const gyre_keyed_table *table,
+                                      const gyre_u64 *key, gyre_u64 hash)
+{
+    const gyre_u32 number = gyre_keyed_part_of(table, hash);
+    gyre_keyed_part *part = gyre_keyed_part_at(table, number);
+    const gyre_u32 found = gyre_keyed_find_of_<K>(table, part, key, hash);
+    if (found)
+        gyre_keyed_fetch_<K>(table, part, found - 1);
+    run->at[slot] = found;
+    if (!atomicOr(&run->bits[slot / 32][number], 1u << slot % 32))
+        atomicOr(&run->rows[number], 1u << slot / 32);
+    return number;
+}
+
+/* Notes which message of its part follows message `slot`, once all are noted: its thread need not look for it. */
+GYRE_HELPER void gyre_keyed_chain_(gyre_keyed_run_ *run, gyre_u32 slot, gyre_u32 number)
+{
+    gyre_u32 row = slot / 32, bits = run->bits[row][number] & gyre_keyed_behind_(slot % 32);
+    if (!bits) {
+        const gyre_u32 rows = run->rows[number] & gyre_keyed_behind_(row);
+        row = rows ? gyre_keyed_first_(rows) : 0;
+        bits = rows ? run->bits[row][number] : 0;
+    }
+    if (bits)
+        run->at[slot] |= (gyre_u64)(1 + 32 * row + gyre_keyed_first_(bits)) << 32;
+}
+
+/* Notes message `slot` if this block owns its key. Returns its part then. Settles one that its handler does not get. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_keyed_sort_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u32 slot,
+                                      const gyre_worker *worker, const gyre_keyed_table *table)
 {
     gyre_chunk *cell = cells + slot * gyre_stage_<K>::cell;
     const gyre_slot *in = (const gyre_slot *)cell;
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     const gyre_u64 index = worker->first + slot;
     gyre_u64 key[K::gyre_its_key_words_];
-    gyre_u32 others = 1;
+    gyre_u32 number = GYRE_KEYED_NOWHERE, others = 1;
     if (gyre_settle_<K>(in, out, index, worker->drop_before, blockIdx.x == 0)) {
         if (blockIdx.x == 0) {
             out->sequence = index + 1;
@@ -242,49 +286,181 @@ GYRE_HELPER void gyre_keyed_sort_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_
         }
     } else {
         gyre_keyed_key_<K>(gyre_payload_(in), key);
-        const gyre_u64 hash = gyre_keyed_hash(table, key);
+        const gyre_u64 hash = gyre_keyed_hash_of_<K>(table, key);
         if (gyre_keyed_owner(table, hash, gridDim.x) == blockIdx.x) {
-            const gyre_u32 number = gyre_keyed_part_of(table, hash);
-            gyre_keyed_part *part = gyre_keyed_part_at(table, number);
-            const gyre_u32 at = gyre_keyed_find(table, part, key, hash);
-            const gyre_u32 found = at == GYRE_KEYED_NOWHERE ? 0 : (gyre_u32)gyre_keyed_places(part)[at];
-            if (found)
-                gyre_keyed_fetch_<K>(table, part, found - 1);
-            run->found[slot] = found;
-            if (!atomicOr(&run->bits[slot / 32][number], 1u << slot % 32))
-                atomicOr(&run->rows[number], 1u << slot / 32);
+            number = gyre_keyed_note_<K>(run, slot, table, key, hash);
+            out->sequence = index + 1;
             others = 0;
         }
     }
     if (others)
         atomicAdd(&run->others, 1u);
+    return number;
 }
 
-/* Handles the run's messages of one part, in the order of the ring. Returns how many it failed. */
-template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_u32 number, gyre_chunk *cells,
-                                             const gyre_worker *worker, const gyre_keyed_table *table,
-                                             gyre_context *gyre)
+/* A word of gyre_keyed_run_.at, which no thread changes meanwhile. `list`: where they lie in shared memory. */
+GYRE_HELPER gyre_u64 gyre_keyed_listed_(gyre_u32 list, gyre_u32 slot)
 {
-    gyre_u32 rows = run->rows[number], row = 0, bits = 0, failed = 0;
-    gyre_keyed_turn_<K> turn = {table, gyre_keyed_part_at(table, number)};
+    gyre_u64 at;
+    asm volatile("ld.shared.u64 %0,[%1];" : "=l"(at) : "r"(list + 8 * slot));
+    return at;
+}
+
+/** Which message of a part its thread is at. */
+struct gyre_keyed_walk_ {
+    gyre_chunk *cells;
+    gyre_u64 first; /* the index of message 0; GYRE_KEYED_ROUTED_: each message's header says its index */
+    gyre_u32 list;  /* where gyre_keyed_run_.at lies in shared memory */
+    gyre_u32 slot, next;
+    gyre_u64 at; /* of `next`, read before the handler has ended */
+};
+#define GYRE_KEYED_ROUTED_ (~(gyre_u64)0)
+
+/* Goes to the next message. */
+template <class K> GYRE_HELPER void gyre_keyed_step_(gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn)
+{
+    walk->slot = walk->next - 1;
+    walk->next = (gyre_u32)(walk->at >> 32);
+    turn->found = (gyre_u32)walk->at;
+    walk->at = gyre_keyed_listed_(walk->list, walk->next ? walk->next - 1 : walk->slot);
+}
+
+/* Handles a message that was noted. Its reply has its sequence. Returns 1 when it failed. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_keyed_handle_one_(const gyre_keyed_walk_ *walk, void *state, gyre_context *gyre)
+{
+    gyre_chunk *cell = walk->cells + walk->slot * gyre_stage_<K>::cell;
+    const gyre_slot *in = (const gyre_slot *)cell;
+    gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
+    const gyre_u64 index = walk->first == GYRE_KEYED_ROUTED_ ? in->sequence - 1 : walk->first + walk->slot;
+    (void)index; /* for headers, seals and times */
+    gyre->failed = 0;
+    GYRE_HEADER_TAKE_(gyre, index);
+    GYRE_STAMP_BEGIN_(gyre, index, started);
+    const int result = gyre_seal_holds_(gyre, index, in + 1, in->length)
+                           ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, 0, 0, gyre)
+                           : GYRE_FAILED;
+    const gyre_u32 failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
+    gyre_seal_reply_(gyre, index, out->info, out + 1, out->length);
+    GYRE_STAMP_END_(gyre, index, started);
+    return failed;
+}
+
+/* Ends a message that its handler does not get: gyre_fail_ was called. */
+template <class K> GYRE_HELPER void gyre_keyed_refuse_(const gyre_keyed_walk_ *walk, gyre_context *gyre)
+{
+    gyre_slot *out =
+        (gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell + gyre_stage_<K>::request_chunks);
+    gyre_lane_end_(gyre, out, GYRE_FAILED, 0);
+}
+
+/* Whether the handler may see a message: its seal holds, and its parts are where it says. Else it is failed. */
+template <class K> GYRE_HELPER int gyre_keyed_admits_(const gyre_keyed_walk_ *walk, gyre_context *gyre)
+{
+    const gyre_slot *in = (const gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell);
+#if GYRE_SEALED
+    const gyre_u64 index = walk->first == GYRE_KEYED_ROUTED_ ? in->sequence - 1 : walk->first + walk->slot;
+    if (!gyre_seal_holds_(gyre, index, in + 1, in->length))
+        return 0;
+#endif
+    return K::gyre_its_admit_(gyre, gyre_payload_(in)); /* before GYRE_BORN reads its parts */
+}
+
+/* Has the state for the message that the walk is at. Returns 0 when the message failed, and ends it. */
+template <class K>
+GYRE_HELPER int gyre_keyed_open_(const gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn, gyre_context *gyre,
+                                 gyre_keyed_use_ *use)
+{
+    const gyre_slot *in = (const gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell);
+    gyre->failed = 0;
+    if (gyre_keyed_admits_<K>(walk, gyre) && gyre_keyed_enter_<K>(turn, gyre_payload_(in), gyre, use)) {
+        gyre_keyed_take_<K>(turn, use->entry);
+        return 1;
+    }
+    gyre_keyed_refuse_<K>(walk, gyre);
+    return 0;
+}
+
+/*
+ * Handles a message, and those behind it that are of the same key: in a loop of its own, which one thread goes through as quickly as
+ * the handler lets it. Returns how many failed.
+ */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_keyed_handle_key_(gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn,
+                                            const gyre_keyed_use_ *use, gyre_context *gyre)
+{
+    /* the compiler sees where a near state is, and keeps it in registers */
+    void *const state =
+        gyre_keyed_turn_<K>::near ? (void *)turn->state : gyre_keyed_state(turn->table, use->entry);
+    gyre_u32 failed = 0;
+    for (;;) {
+        turn->clock++;
+        if (!gyre_keyed_turn_<K>::near)
+            use->entry->used = turn->clock;
+        failed += gyre_keyed_handle_one_<K>(walk, state, gyre);
+        /* a key whose first message failed was not born: otherwise requests that are refused would fill the table */
+        if (gyre->forgets || (use->is_new && gyre->failed)) {
+            gyre_keyed_remove_(turn->table, turn->part, use->entry);
+            turn->changed = 1;
+            turn->entry = 0;
+            return failed;
+        }
+        if (!walk->next || use->is_new || turn->changed || !turn->found || (gyre_u32)walk->at != turn->found)
+            return failed;
+        gyre_keyed_step_<K>(walk, turn);
+    }
+}
+
+/* Begins a walk at the first message of a part, and has the part's messages not noted any more. */
+GYRE_HELPER void gyre_keyed_walk_begin_(gyre_keyed_run_ *run, gyre_u32 number, gyre_keyed_walk_ *walk)
+{
+    gyre_u32 rows = run->rows[number];
+    const gyre_u32 row = gyre_keyed_first_(rows);
+    walk->next = 1 + 32 * row + gyre_keyed_first_(run->bits[row][number]);
+    walk->at = gyre_keyed_listed_(walk->list, walk->next - 1);
+    run->rows[number] = 0;
+    for (; rows; rows &= rows - 1)
+        run->bits[__ffs((int)rows) - 1][number] = 0;
+}
+
+/*
+ * Handles the run's messages of the thread's part, in the order of the ring. `first`: as in gyre_keyed_walk_. Called by all threads of
+ * a warp, some of which have no part, or no messages: they meet before each message and before its handler. Otherwise lanes that parted
+ * once, at a key that is new, would go through all that follows one after the other. Returns how many the thread failed.
+ */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u64 first,
+                                             const gyre_keyed_table *table, gyre_context *gyre)
+{
+    static_assert(GYRE_KEYED_PARTS_ <= GYRE_KEYED_THREADS && GYRE_KEYED_THREADS % 32 == 0,
+                  "a thread for each part");
+    const gyre_u32 number = threadIdx.x, works = number < 1u << table->parts_log2 && run->rows[number];
+    gyre_u32 failed = 0;
+    if (!__any_sync(0xffffffffu, works))
+        return 0;
+    gyre_keyed_walk_ walk = {cells, first, gyre_shared_address_(run->at)};
+    gyre_keyed_turn_<K> turn = {table, gyre_keyed_part_at(table, works ? number : 0)};
+    gyre_keyed_use_ use;
     turn.entries = (gyre_u8 *)gyre_keyed_entry_at(table, turn.part, 0);
     turn.entry_size = table->entry_size;
     turn.state_offset = table->state_offset;
-    turn.clock = turn.part->clock;
-    run->rows[number] = 0;
-    while (bits || rows) { /* one loop, in which the lanes of a warp stay together */
-        if (!bits) {
-            row = (gyre_u32)__ffs((int)rows) - 1;
-            rows &= rows - 1;
-            bits = run->bits[row][number];
-            run->bits[row][number] = 0;
-        }
-        const gyre_u32 slot = 32 * row + (gyre_u32)__ffs((int)bits) - 1;
-        bits &= bits - 1;
-        turn.found = run->found[slot];
-        failed += gyre_handle_staged_<gyre_keyed_of_<K>>(cells, slot, worker, &turn, 0, gyre);
+    if (works) {
+        turn.clock = turn.part->clock;
+        gyre_keyed_walk_begin_(run, number, &walk);
     }
+    do {
+        int opened = 0;
+        if (walk.next) {
+            gyre_keyed_step_<K>(&walk, &turn);
+            opened = gyre_keyed_open_<K>(&walk, &turn, gyre, &use);
+            failed += !opened;
+        }
+        __syncwarp();
+        if (opened)
+            failed += gyre_keyed_handle_key_<K>(&walk, &turn, &use, gyre);
+    } while (__any_sync(0xffffffffu, walk.next));
+    if (!works)
+        return 0;
     gyre_keyed_put_<K>(&turn);
     turn.part->clock = turn.clock;
     return failed;
@@ -311,20 +487,19 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_run_(gyre_block_view *view, gyre_keyed_ru
                                             const gyre_keyed_table *table, gyre_context *gyre)
 {
     const gyre_worker *worker = &view->workers[0];
-    const gyre_u32 thread = threadIdx.x, parts = 1u << table->parts_log2;
-    gyre_u32 failed = 0;
+    const gyre_u32 thread = threadIdx.x;
+    gyre_u32 part = GYRE_KEYED_NOWHERE;
     GYRE_QUEUE_BEGIN_(gyre, &view->served[worker->which]);
     if (thread == 0)
         run->others = 0;
     __syncthreads();
     if (thread < worker->count)
-        gyre_keyed_sort_<K>(run, cells, thread, worker, table);
+        part = gyre_keyed_sort_<K>(run, cells, thread, worker, table);
     __syncthreads();
-#pragma unroll 1
-    for (gyre_u32 number = thread; number < parts; number += blockDim.x)
-        if (run->rows[number])
-            failed += gyre_keyed_handle_part_<K>(run, number, cells, worker, table, gyre);
-    return failed;
+    if (part != GYRE_KEYED_NOWHERE)
+        gyre_keyed_chain_(run, thread, part);
+    __syncthreads();
+    return gyre_keyed_handle_part_<K>(run, cells, worker->first, table, gyre);
 }
 
 /* ---- several blocks ---- */
@@ -434,6 +609,8 @@ GYRE_HELPER void gyre_keyed_follow_(const gyre_cuda_arguments &arguments, gyre_b
     }
 }
 
+#include "gyre/dialect/cuda_keyed_routes.h"
+
 /* ---- the loop ---- */
 
 template <class K> GYRE_HELPER gyre_shape gyre_keyed_shape_(gyre_u32 in_shared)
@@ -471,7 +648,9 @@ template <class K> GYRE_HELPER void gyre_keyed_reside_(const gyre_cuda_arguments
     while (gyre_next_order_(arguments, &view) != 0) {
         if (GYRE_KEYED_LEAST > 1 && threadIdx.x == 0)
             gyre_keyed_widen_(&view.stage);
-        if (blockIdx.x == 0)
+        if (view.routers)
+            gyre_keyed_serve_routed_<K>(arguments, &view, &run, gyre_dynamic_memory_, &gyre);
+        else if (blockIdx.x == 0)
             gyre_keyed_lead_<K>(arguments, &view, &run, cells, &gyre);
         else
             gyre_keyed_follow_<K>(arguments, &view, &run, cells, &gyre);

@@ -32,6 +32,17 @@
 #define GYRE_KEYED_STAGE_SIZE 131072
 
 /*
+ * A keyed actor of at least so many blocks, whose messages are lines, has blocks that route them and blocks that handle them
+ * (cuda_keyed_routes.h), as long as the shared memory of each has room for some messages.
+ */
+#ifndef GYRE_KEYED_ROUTED_BLOCKS
+#define GYRE_KEYED_ROUTED_BLOCKS 3
+#endif
+#define GYRE_KEYED_ROUTED_ROOM  128
+#define GYRE_KEYED_ROUTERS_MOST 15
+#define GYRE_KEYED_OWNERS_MOST  128
+
+/*
  * How many messages of a block kernel are fetched together at most, and the bytes of shared memory that they may take.
  * A kernel with few blocks uses much shared memory in each; a kernel with many blocks uses little, so that more blocks
  * fit a multiprocessor.
@@ -157,8 +168,8 @@ typedef struct gyre_cuda_arguments {
     gyre_cuda_relay *relay;
     /*
      * one word for each block, in device memory: the order that the block took up; the low bit is set once the block
-     * has read all that the relay holds of this order. Behind them, as many words for keyed actors: the serial of the run that the
-     * block handled last.
+     * has read all that the relay holds of this order. Behind them, for keyed actors, as many words with the serial of the
+     * run that the block handled last, and as many with the order for which the block takes routed messages.
      */
     gyre_u64 *arrived;
     gyre_cuda_turns *turns; /* one for each block */

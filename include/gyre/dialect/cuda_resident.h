@@ -245,6 +245,10 @@ struct gyre_block_view {
     gyre_stage_place stage;
     gyre_worker workers[GYRE_CUDA_WORKERS_MAX];
     gyre_served served[GYRE_QUEUES_MAX];
+#if GYRE_KEYED
+    gyre_u32 routers,
+        owners; /* blocks that route messages, and blocks that handle them (cuda_keyed_routes.h); 0: none */
+#endif
 };
 #define GYRE_GO_ORDER         0xffffffffu
 #define GYRE_LONE_FETCHED_    1u    /* the copy into the request's cell was started */
