@@ -37,7 +37,7 @@ static uint64_t place_rings(const gyre_pipeline *part, struct gyre_outlets *outl
     return end;
 }
 
-static gyre_status write_rings(const gyre_pipeline *part, struct gyre_outlets *outlets)
+static gyre_status write_rings(struct gyre_outlets *outlets)
 {
     for (uint32_t i = 0; i < outlets->count; i++) {
         const struct gyre_outlet *outlet = &outlets->each[i];
@@ -46,7 +46,7 @@ static gyre_status write_rings(const gyre_pipeline *part, struct gyre_outlets *o
                                                 .capacity = (uint32_t)outlet->capacity,
                                                 .stride = outlet->stride};
     }
-    return gyre_link_store_write(part->device, &outlets->store, 0, outlets->seen,
+    return gyre_link_store_write(&outlets->store, 0, outlets->seen,
                                  outlets->ring_count * sizeof *outlets->seen);
 }
 
@@ -70,15 +70,15 @@ gyre_status gyre_outlets_make(const gyre_pipeline *part, struct gyre_outlet *eac
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for links to other devices");
     const gyre_status status =
         gyre_link_store_make(part->device, part->nodes[0].facts.in_host, size, &outlets->store);
-    return status == GYRE_OK ? write_rings(part, outlets) : status;
+    return status == GYRE_OK ? write_rings(outlets) : status;
 }
 
-void gyre_outlets_free(const gyre_pipeline *part, struct gyre_outlets *outlets)
+void gyre_outlets_free(struct gyre_outlets *outlets)
 {
     if (!outlets)
         return;
     if (outlets->count)
-        gyre_link_store_release(part->device, &outlets->store);
+        gyre_link_store_release(&outlets->store);
     free(outlets->each);
     free(outlets->rings);
     free(outlets->seen);
@@ -89,15 +89,14 @@ void gyre_outlets_free(const gyre_pipeline *part, struct gyre_outlets *outlets)
 /* ---- reading ---- */
 
 /* Copies the slots of the messages from `first` to `end`, which may lie at the end and the begin of the ring. */
-static gyre_status copy_slots(const gyre_pipeline *part, const struct gyre_outlets *outlets,
-                              const struct gyre_outlet *outlet, const struct gyre_outlet_ring *ring,
-                              uint64_t end)
+static gyre_status copy_slots(const struct gyre_outlets *outlets, const struct gyre_outlet *outlet,
+                              const struct gyre_outlet_ring *ring, uint64_t end)
 {
     gyre_status status = GYRE_OK;
     for (uint64_t at = ring->next; at != end && status == GYRE_OK;) {
         const uint64_t place = at & (outlet->capacity - 1), left = outlet->capacity - place;
         const uint64_t count = end - at < left ? end - at : left, offset = place * outlet->stride;
-        status = gyre_link_store_read(part->device, &outlets->store, ring->slots + offset,
+        status = gyre_link_store_read(&outlets->store, ring->slots + offset,
                                       (uint64_t *)(void *)(outlets->bytes + offset), count * outlet->stride);
         at += count;
     }
@@ -105,15 +104,14 @@ static gyre_status copy_slots(const gyre_pipeline *part, const struct gyre_outle
 }
 
 /* Takes the messages of a ring up to `head`. *moved: some were there. */
-static gyre_status take_ring(const gyre_pipeline *part, struct gyre_outlets *outlets,
-                             const struct gyre_outlet *outlet, uint32_t number, gyre_outlet_take *take,
-                             void *context)
+static gyre_status take_ring(struct gyre_outlets *outlets, const struct gyre_outlet *outlet, uint32_t number,
+                             gyre_outlet_take *take, void *context)
 {
     struct gyre_outlet_ring *ring = &outlets->rings[number];
     const uint64_t head = outlets->seen[number].head, section = outlet->capacity / GYRE_LINK_SECTIONS;
     if (head == ring->next)
         return GYRE_OK;
-    gyre_status status = copy_slots(part, outlets, outlet, ring, head);
+    gyre_status status = copy_slots(outlets, outlet, ring, head);
     while (status == GYRE_OK && ring->next != head) {
         const uint64_t place = ring->next & (outlet->capacity - 1);
         const gyre_link_slot *slot =
@@ -126,25 +124,23 @@ static gyre_status take_ring(const gyre_pipeline *part, struct gyre_outlets *out
     }
     if (status != GYRE_OK)
         return status;
-    return gyre_link_store_write(part->device, &outlets->store,
+    return gyre_link_store_write(&outlets->store,
                                  number * sizeof(gyre_link_ring) + offsetof(gyre_link_ring, fetched),
                                  ring->fetched, sizeof ring->fetched);
 }
 
-gyre_status gyre_outlets_read(const gyre_pipeline *part, struct gyre_outlets *outlets, gyre_outlet_take *take,
-                              void *context)
+gyre_status gyre_outlets_read(struct gyre_outlets *outlets, gyre_outlet_take *take, void *context)
 {
     if (outlets->count == 0)
         return GYRE_OK;
-    gyre_status status =
-        gyre_link_store_read(part->device, &outlets->store, 0, (uint64_t *)(void *)outlets->seen,
-                             outlets->ring_count * sizeof *outlets->seen);
+    gyre_status status = gyre_link_store_read(&outlets->store, 0, (uint64_t *)(void *)outlets->seen,
+                                              outlets->ring_count * sizeof *outlets->seen);
     uint64_t missed = 0;
     for (uint32_t i = 0; i < outlets->count && status == GYRE_OK; i++) {
         const struct gyre_outlet *outlet = &outlets->each[i];
         for (uint32_t j = outlet->first; j < outlet->first + outlet->count && status == GYRE_OK; j++) {
             missed += outlets->seen[j].missed;
-            status = take_ring(part, outlets, outlet, j, take, context);
+            status = take_ring(outlets, outlet, j, take, context);
         }
     }
     if (status == GYRE_OK)

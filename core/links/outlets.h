@@ -45,10 +45,9 @@ typedef void gyre_outlet_take(void *context, const struct gyre_outlet *outlet, c
 /** Makes the rings of `count` outlets, whose node, port and capacity are set. Takes over `each`. Owner of *out: the caller. */
 gyre_status gyre_outlets_make(const gyre_pipeline *part, struct gyre_outlet *each, uint32_t count,
                               struct gyre_outlets **out);
-void gyre_outlets_free(const gyre_pipeline *part, struct gyre_outlets *outlets);
+void gyre_outlets_free(struct gyre_outlets *outlets);
 /** Hands over every message that is there. Each that a request emitted is, once that is completed. */
-gyre_status gyre_outlets_read(const gyre_pipeline *part, struct gyre_outlets *outlets, gyre_outlet_take *take,
-                              void *context);
+gyre_status gyre_outlets_read(struct gyre_outlets *outlets, gyre_outlet_take *take, void *context);
 
 /** 1 when the port has an outlet. */
 uint32_t gyre_outlets_count(const gyre_pipeline *part, int node, uint32_t port);

@@ -63,7 +63,7 @@ GYRE_HELPER gyre_u32 gyre_link_make_room_(gyre_link_out_ *out, gyre_u32 wanted, 
             out->tail = tail;
             gyre_near_store_(&out->ring->tail, tail);
             if (out->share) /* before what is written into these places: gyre_link_key_own_ */
-                __threadfence();
+                gyre_link_fence_(out->far);
         }
         __syncwarp(mask);
     }
@@ -314,7 +314,7 @@ GYRE_HELPER gyre_u32 gyre_link_admit_(gyre_link_view_ *links, gyre_u32 which, gy
         return 0;
     if (gyre_link_take_(links, which, first, admitted))
         return 1;
-    gyre_admission_give_(its, admitted);
+    gyre_admission_give_(links, its, admitted);
     return 0;
 }
 #else

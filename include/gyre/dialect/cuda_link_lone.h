@@ -252,7 +252,7 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
         failed = gyre_lone_handle_<K>(arguments, links, source, line, ports, &message, buffers, gyre);
     }
     if (message.counted)
-        __threadfence(); /* accounts are there before what was emitted is published */
+        gyre_link_fence_(links->far); /* accounts are there before what was emitted is published */
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)

@@ -52,7 +52,8 @@ struct gyre_link_out_ {
     gyre_u32 use;   /* enum gyre_port_use */
     gyre_u32 share; /* enum gyre_link_share */
     gyre_u32 placed,
-        heard; /* of a topic: what is emitted is put into this ring; a subscriber fetches from it */
+        heard;    /* of a topic: what is emitted is put into this ring; a subscriber fetches from it */
+    gyre_u32 far; /* as gyre_link_view_.far */
     gyre_cuda_port_type type;
 };
 
@@ -127,6 +128,7 @@ struct gyre_link_view_ {
     gyre_block_view *view;
     const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
     gyre_u32 port_count, inlet_count, answers;
+    gyre_u32 far;         /* not 0: kernels of other devices are stages of the pipeline */
     gyre_u32 turn;        /* runs that were taken: where to look first */
     gyre_u32 in_turn;     /* messages of the next run in turn, at most */
     gyre_u32 enters;      /* how many of the served queues enter the pipeline */
@@ -172,10 +174,19 @@ struct gyre_link_view_ {
 
 /* ---- the device's own memory ---- */
 
+/* Orders accesses for all blocks of a pipeline. `far`: of several devices, for which a fence takes twice as long. */
+GYRE_HELPER void gyre_link_fence_(gyre_u32 far)
+{
+    if (far)
+        gyre_fence_system_();
+    else
+        __threadfence();
+}
+
 GYRE_HELPER gyre_chunk gyre_near_chunk_load_(const void *from)
 {
     gyre_chunk chunk;
-    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0,%1},[%2];"
+    asm volatile("ld.relaxed." GYRE_NEAR_SCOPE_ ".global.v2.u64 {%0,%1},[%2];"
                  : "=l"(chunk.x), "=l"(chunk.y)
                  : "l"(from)
                  : "memory");
@@ -184,23 +195,24 @@ GYRE_HELPER gyre_chunk gyre_near_chunk_load_(const void *from)
 
 GYRE_HELPER void gyre_near_chunk_store_(void *to, gyre_chunk chunk)
 {
-    asm volatile("st.relaxed.gpu.global.v2.u64 [%0],{%1,%2};" ::"l"(to), "l"(chunk.x), "l"(chunk.y)
+    asm volatile("st.relaxed." GYRE_NEAR_SCOPE_ ".global.v2.u64 [%0],{%1,%2};" ::"l"(to), "l"(chunk.x),
+                 "l"(chunk.y)
                  : "memory");
 }
 
 GYRE_HELPER void gyre_near_store_(gyre_u64 *to, gyre_u64 value)
 {
-    asm volatile("st.relaxed.gpu.global.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
+    asm volatile("st.relaxed." GYRE_NEAR_SCOPE_ ".global.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
 }
 
 GYRE_HELPER void gyre_near_half_store_(gyre_u32 *to, gyre_u32 value)
 {
-    asm volatile("st.relaxed.gpu.global.u32 [%0],%1;" ::"l"(to), "r"(value) : "memory");
+    asm volatile("st.relaxed." GYRE_NEAR_SCOPE_ ".global.u32 [%0],%1;" ::"l"(to), "r"(value) : "memory");
 }
 
 GYRE_HELPER void gyre_near_add_(gyre_u64 *to, gyre_u64 value)
 {
-    asm volatile("red.relaxed.gpu.global.add.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
+    asm volatile("red.relaxed." GYRE_NEAR_SCOPE_ ".global.add.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
 }
 
 /* Where a slot of a link has its sequence. */
@@ -377,7 +389,7 @@ GYRE_OUTLINE_ void gyre_link_open_out_(gyre_link_view_ *links, gyre_u32 number, 
 {
     gyre_link_out_ *out = &links->outs[number];
     const gyre_link_port *port = &links->table->ports[number];
-    *out = {0, 0, 0, 0, 0, 0, 0, 0, GYRE_PORT_UNWIRED, 0, 0, 0, type};
+    *out = {0, 0, 0, 0, 0, 0, 0, 0, GYRE_PORT_UNWIRED, 0, 0, 0, links->far, type};
     if (!links->table || number >= gyre_near_half_load_(&links->table->port_count))
         return;
     out->use = gyre_near_half_load_(&port->use);
@@ -528,7 +540,9 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->table = (const gyre_link_table *)gyre_word_load_(&arguments.control->command.links);
     links->port_count = port_count;
     links->inlet_count = links->table ? gyre_near_half_load_(&links->table->inlet_count) : 0;
-    links->answers = links->table ? gyre_near_half_load_(&links->table->answers) : 0;
+    const gyre_u32 does = links->table ? gyre_near_half_load_(&links->table->answers) : 0;
+    links->answers = does & GYRE_TABLE_ANSWERS;
+    links->far = does & GYRE_TABLE_FAR;
     links->turn = links->enters = links->looks = links->inlets_wide = 0;
     links->tight = links->aside = links->needs = 0;
     links->wide = links->waits = 0;
