@@ -66,7 +66,7 @@ static int clear_links(gyre_pipeline *pipeline)
         struct gyre_link *link = &pipeline->links[i];
         if (link->retired && link->dropped && gyre_link_memory_let_go(pipeline, link->turn)) {
             gyre_observation_leave(gyre_runtime_observation(pipeline->runtime), link->observed);
-            gyre_link_store_release(&link->own);
+            gyre_link_memory_release(link);
             continue;
         }
         left += link->retired;
@@ -190,7 +190,7 @@ static void undo(const struct change *change)
     gyre_pipeline *pipeline = change->pipeline;
     gyre_error_hold();
     for (int i = change->links; i < pipeline->link_count; i++)
-        gyre_link_store_release(&pipeline->links[i].own);
+        gyre_link_memory_release(&pipeline->links[i]);
     pipeline->link_count = change->links;
     for (int i = change->nodes; i < pipeline->node_count; i++) {
         struct gyre_node *node = &pipeline->nodes[i];

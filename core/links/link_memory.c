@@ -11,6 +11,7 @@
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
 #include "core/links/asks.h"
+#include "core/links/credits.h"
 #include "core/links/cycles.h"
 #include "core/links/homes.h"
 #include "core/links/link_sizes.h"
@@ -137,6 +138,7 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
         rings[i].run = gyre_cycles_run(pipeline, link);
         rings[i].talk = link->talk;
         rings[i].pool = gyre_work_pool_word(pipeline, link);
+        rings[i].credit = gyre_link_credits_address(link, i);
         rings[i].back = link->talk == GYRE_TALK_ASKS ? link->back : 0;
         rings[i].choice = link->talk == GYRE_TALK_ROUNDS ? gyre_rounds_size(pipeline, link)
                                                          : gyre_asks_choice(pipeline, link);
@@ -197,6 +199,12 @@ static gyre_status make_own(const gyre_pipeline *pipeline, struct gyre_link *lin
                       &link->own);
 }
 
+void gyre_link_memory_release(struct gyre_link *link)
+{
+    gyre_link_store_release(&link->own);
+    gyre_link_store_release(&link->credits);
+}
+
 static bool is_elsewhere(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
     return gyre_homes_of_link(pipeline, link) != pipeline->device;
@@ -206,9 +214,12 @@ static gyre_status make_wires(gyre_pipeline *pipeline)
 {
     gyre_status status = make_store(pipeline, pipeline->device, pipeline->wires_size, &pipeline->wires);
     pipeline->wires_address = pipeline->wires.address;
-    for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++)
+    for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++) {
         if (is_elsewhere(pipeline, &pipeline->links[i]))
             status = make_own(pipeline, &pipeline->links[i]);
+        if (status == GYRE_OK)
+            status = gyre_link_credits_make(pipeline, &pipeline->links[i]);
+    }
     return status;
 }
 
@@ -241,6 +252,8 @@ gyre_status gyre_link_memory_add(gyre_pipeline *pipeline, struct gyre_link *link
     gyre_status status = choose_capacity(pipeline, link, false);
     if (status == GYRE_OK)
         status = make_own(pipeline, link);
+    if (status == GYRE_OK)
+        status = gyre_link_credits_make(pipeline, link);
     return status == GYRE_OK ? write_rings(pipeline, link) : status;
 }
 
@@ -263,7 +276,7 @@ void gyre_link_memory_destroy(gyre_pipeline *pipeline)
     for (int i = 0; i < pipeline->entry_count; i++)
         gyre_link_store_release(&pipeline->entries[i].flows);
     for (int i = 0; i < pipeline->link_count; i++)
-        gyre_link_store_release(&pipeline->links[i].own);
+        gyre_link_memory_release(&pipeline->links[i]);
     gyre_link_store_release(&pipeline->wires);
 }
 
@@ -683,10 +696,6 @@ uint32_t gyre_link_memory_under_way(const gyre_pipeline *pipeline)
     return under_way[0];
 }
 
-/* gyre_link_store_read or gyre_link_store_peek. */
-typedef gyre_status read_store(const struct gyre_link_store *store, uint64_t offset, uint64_t *words,
-                               uint64_t count);
-
 static void count_ring(const struct gyre_link *link, const gyre_link_ring *ring,
                        struct gyre_link_counts *counts)
 {
@@ -700,8 +709,8 @@ static void count_ring(const struct gyre_link *link, const gyre_link_ring *ring,
 }
 
 /* Of a member of a pool: what its blocks took. */
-static gyre_status count_taken(read_store *read, const gyre_pipeline *pipeline, const struct gyre_link *link,
-                               struct gyre_link_counts *counts)
+static gyre_status count_taken(gyre_link_read *read, const gyre_pipeline *pipeline,
+                               const struct gyre_link *link, struct gyre_link_counts *counts)
 {
     const uint64_t count = (uint64_t)sender_blocks(pipeline, link) * target_blocks(pipeline, link);
     gyre_link_window *windows = calloc(count, sizeof *windows);
@@ -719,7 +728,7 @@ static gyre_status count_taken(read_store *read, const gyre_pipeline *pipeline, 
     return status;
 }
 
-static gyre_status count_by(read_store *read, const gyre_pipeline *pipeline, const struct gyre_link *link,
+static gyre_status count_by(gyre_link_read *read, const gyre_pipeline *pipeline, const struct gyre_link *link,
                             struct gyre_link_counts *counts)
 {
     _Alignas(uint64_t) gyre_link_gate gate = {.cut = 0}; /* is read by whole words */
@@ -734,6 +743,8 @@ static gyre_status count_by(read_store *read, const gyre_pipeline *pipeline, con
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
     gyre_status status =
         read(store_of(pipeline, link), link->rings, (uint64_t *)(void *)rings, count * sizeof *rings);
+    if (status == GYRE_OK)
+        status = gyre_link_credits_read(read, link, rings, count);
     if (status == GYRE_OK && link->slow == GYRE_SLOW_CUT &&
         !link->retired) /* else who has the gate may be freed */
         status = read(store_of(pipeline, first_of_subscriber(pipeline, link)), link->gate,

@@ -81,6 +81,8 @@ struct gyre_link {
     uint32_t observed; /* its record in the observation file; 0: none. observed.c, as of the pipeline */
     /* of a link that came while the pipeline was open, or is on another device: where it lies; else in the pipeline's memory */
     struct gyre_link_store own;
+    struct gyre_link_store
+        credits; /* of one that leads to another device: gyre_link_ring.credit, on the sender's */
     bool is_own; /* Gyre's: room for what is emitted to a topic on which nobody waits */
     bool
         retired; /* its port leads elsewhere since the change `turn`: its target takes what is left in the rings */
@@ -186,6 +188,8 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const struct gyre_w
 /** Makes memory of its own for a link that comes while the pipeline is open. EXHAUSTED, INVALID. */
 gyre_status gyre_link_memory_add(gyre_pipeline *pipeline, struct gyre_link *link);
 void gyre_link_memory_destroy(gyre_pipeline *pipeline);
+/** Frees what a link has to itself. No block knows it. */
+void gyre_link_memory_release(struct gyre_link *link);
 /** Makes the table of flows of an entry. EXHAUSTED. */
 gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry);
 /** Whether every request of a lent entry, which blocks do not take from any more, is settled. */

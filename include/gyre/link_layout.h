@@ -145,7 +145,12 @@ typedef struct gyre_link_ring {
     gyre_u32 starved; /* not 0: the block is about to sleep, or sleeps, until there is room */
     gyre_u32 reserved_starved;
     gyre_u64 missed; /* messages of a topic that found no room, ever */
-    gyre_u64 reserved_head[4];
+    /*
+     * constant; only for a device with GYRE_TABLE_FAR. Not 0: the address of counts that are raised in place of `fetched`. They lie in
+     * memory of the sender, which asks for them often, and the ring in memory of the target
+     */
+    gyre_u64 credit;
+    gyre_u64 reserved_head[3];
 } gyre_link_ring;
 
 /**

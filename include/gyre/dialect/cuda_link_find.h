@@ -23,7 +23,7 @@ GYRE_HELPER gyre_u32 gyre_link_is_whole_(const gyre_link_out_ *out, gyre_u32 num
     const gyre_u64 at = out->tail + ((gyre_u64)number << shift);
     const gyre_u64 needed = (at / GYRE_LINK_SECTIONS >> shift << shift) + ((gyre_u64)1 << shift);
     return number < GYRE_LINK_SECTIONS &&
-           gyre_near_load_(&out->ring->fetched[((gyre_u32)at & out->mask) >> shift]) >= needed;
+           gyre_near_load_(&out->fetched[((gyre_u32)at & out->mask) >> shift]) >= needed;
 }
 
 /* The tail of a ring behind the sections that were fetched whole, a bit for each of them in `whole`. */

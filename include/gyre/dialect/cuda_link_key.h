@@ -140,10 +140,10 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_key_claim_(gyre_link_view_ *links, gyre_link_in
 GYRE_HELPER void gyre_link_key_give_back_(const gyre_link_view_ *links, const gyre_link_run_ &run)
 {
     const gyre_u32 shift = gyre_link_shift_((gyre_u32)run.mask);
+    gyre_u64 *const fetched = gyre_link_counts_of_(links, run.ring, run.which);
 #pragma unroll 1
     for (gyre_u32 i = 0; i < run.count; i++)
-        gyre_near_add_(&run.ring->fetched[(gyre_u32)(gyre_link_index_(links, run, i) & run.mask) >> shift],
-                       1);
+        gyre_near_add_(&fetched[(gyre_u32)(gyre_link_index_(links, run, i) & run.mask) >> shift], 1);
 }
 
 #endif

@@ -79,10 +79,10 @@ GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_
     const gyre_u32 first = ((gyre_u32)source.next & source.mask) >> shift;
     const gyre_u32 left = (1u << shift) - ((gyre_u32)source.next & ((1u << shift) - 1));
     if (count <= left) {
-        gyre_near_add_(&in->ring->fetched[first], count);
+        gyre_near_add_(&in->fetched[first], count);
         return;
     }
-    gyre_link_give_back_(links, {source.next, source.mask, 0, 0, in->ring, 0, count, 0, 0, 0, 0});
+    gyre_link_give_back_(links, {source.next, source.mask, 0, 0, in->ring, 0, count, 0, source.which, 0, 0});
 }
 
 /* Whether each ring has room for `count` messages, as far as is known. */

@@ -45,6 +45,7 @@ enum gyre_run_from_ {
 struct gyre_link_out_ {
     gyre_link_ring *ring;
     gyre_u8 *slots;
+    gyre_u64 *fetched; /* gyre_link_ring.fetched, or what stands in its place */
     gyre_u64 head, tail;
     gyre_u64 next; /* behind what a run in turn has placed so far */
     gyre_u32 mask, stride;
@@ -79,6 +80,7 @@ struct gyre_link_in_ {
     gyre_u64 next;
     gyre_u32 mask, stride;
     gyre_u32 share, reserved; /* enum gyre_link_share */
+    gyre_u64 *fetched;        /* as in gyre_link_out_ */
 };
 
 #define GYRE_NEEDS_CARE_   (GYRE_FOREIGN_RING | GYRE_FOREIGN_REPLIES)
@@ -372,11 +374,26 @@ GYRE_HELPER gyre_u32 gyre_link_shift_(gyre_u32 mask)
     return (gyre_u32)__popc(mask / GYRE_LINK_SECTIONS);
 }
 
+/* Where the fetched messages of a ring are counted. */
+GYRE_HELPER gyre_u64 *gyre_link_counts_(gyre_link_ring *ring)
+{
+    const gyre_u64 credit = gyre_near_load_(&ring->credit);
+    return credit ? (gyre_u64 *)credit : ring->fetched;
+}
+
+/* The same for the ring of inlet `number`. */
+GYRE_HELPER gyre_u64 *gyre_link_counts_of_(const gyre_link_view_ *links, gyre_link_ring *ring,
+                                           gyre_u32 number)
+{
+    return number < GYRE_LINK_INLETS ? links->inlets[number].fetched : gyre_link_counts_(ring);
+}
+
 /* `rings`: the address of the first of the kernel's rings. */
 GYRE_HELPER void gyre_link_open_ring_(gyre_link_out_ *out, gyre_u64 rings)
 {
     out->ring = (gyre_link_ring *)rings + blockIdx.x;
     out->slots = (gyre_u8 *)gyre_near_load_(&out->ring->slots);
+    out->fetched = gyre_link_counts_(out->ring);
     out->mask = gyre_near_half_load_(&out->ring->capacity) - 1;
     out->shift = gyre_link_shift_(out->mask);
     out->stride = gyre_near_half_load_(&out->ring->stride);
@@ -389,7 +406,7 @@ GYRE_OUTLINE_ void gyre_link_open_out_(gyre_link_view_ *links, gyre_u32 number, 
 {
     gyre_link_out_ *out = &links->outs[number];
     const gyre_link_port *port = &links->table->ports[number];
-    *out = {0, 0, 0, 0, 0, 0, 0, 0, GYRE_PORT_UNWIRED, 0, 0, 0, links->far, type};
+    *out = {0, 0, 0, 0, 0, 0, 0, 0, 0, GYRE_PORT_UNWIRED, 0, 0, 0, links->far, type};
     if (!links->table || number >= gyre_near_half_load_(&links->table->port_count))
         return;
     out->use = gyre_near_half_load_(&port->use);
@@ -451,6 +468,7 @@ GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_
     in.stride = gyre_near_half_load_(&in.ring->stride);
     in.share = gyre_near_half_load_(&in.ring->share);
     in.reserved = 0;
+    in.fetched = gyre_link_counts_(in.ring);
     in.next = gyre_near_load_(in.share ? &gyre_link_window_(links, number)->next : &in.ring->claimed);
     return in;
 }

@@ -78,10 +78,11 @@ GYRE_HELPER void gyre_link_give_back_(const gyre_link_view_ *links, const gyre_l
     }
     const gyre_u32 shift = gyre_link_shift_((gyre_u32)run.mask);
     const gyre_u64 end = run.first + run.count;
+    gyre_u64 *const fetched = gyre_link_counts_of_(links, run.ring, run.which);
     gyre_u64 first = run.first;
     while (first != end) {
         const gyre_u64 border = ((first >> shift) + 1) << shift, stop = border < end ? border : end;
-        gyre_near_add_(&run.ring->fetched[((gyre_u32)first & (gyre_u32)run.mask) >> shift], stop - first);
+        gyre_near_add_(&fetched[((gyre_u32)first & (gyre_u32)run.mask) >> shift], stop - first);
         first = stop;
     }
 }
