@@ -176,7 +176,7 @@ struct gyre_link_view_ {
 
 /* ---- the device's own memory ---- */
 
-/* Orders accesses for all blocks of a pipeline. `far`: of several devices, for which a fence takes twice as long. */
+/* Orders accesses for all blocks of a pipeline. `far`: of several devices, for which a fence takes longer. */
 GYRE_HELPER void gyre_link_fence_(gyre_u32 far)
 {
     if (far)
