@@ -24,7 +24,7 @@
 #include "gyre/waiting.h"
 
 enum { SHORT = 3, LONG = 9, DEVICES = 2 };
-enum { EACH = 128 }; /* messages of a request, as links.gyre.c has it */
+enum { EACH = 32 }; /* messages of a request, as links.gyre.c has it */
 
 struct linked {
     gyre_runtime *runtime;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels of a chain: pass_48 passes a message on as it is; last_48 replies as words_48 does, word * 3 + i for word i. many_48 makes 128
+ * Kernels of a chain: pass_48 passes a message on as it is; last_48 replies as words_48 does, word * 3 + i for word i. many_48 makes 32
  * messages of a request, each of which check_48 checks.
  */
 #include <gyre/kernel.h>
@@ -23,12 +23,12 @@ GYRE_KERNEL(last_48, words_48, words_48)
     return GYRE_REPLY;
 }
 
-#define MANY_PORTS(PORT) PORT(words_48, out, 128)
+#define MANY_PORTS(PORT) PORT(words_48, out, 32)
 GYRE_PORTS(many_ports, MANY_PORTS)
 
 GYRE_KERNEL_TO(many_48, words_48, gyre_none, many_ports)
 {
-    for (u32 number = 0; number < 128; number++) {
+    for (u32 number = 0; number < 32; number++) {
         GYRE_GLOBAL words_48 *message = gyre_emit(gyre, out);
         for (u32 i = 0; i < 6; i++)
             message->word[i] = request->word[i] * number + i;
