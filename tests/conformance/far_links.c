@@ -142,10 +142,47 @@ static void a_link_leads_to_the_other_device(struct conformance *test)
     must(gyre_pipeline_close(pipeline, soon()));
 }
 
+/* Requests end whose messages are on the other device when that dies: a fault ends the use of all GPUs in the process. */
+static void a_device_that_dies_takes_its_requests_along(struct conformance *test)
+{
+    static const char *const entry = "far_pass";
+    const gyre_link_desc link = {.size = sizeof link, .from = "far_pass.out", .to = "far_die"};
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "far",
+                                     .entries = &entry,
+                                     .entry_count = 1,
+                                     .links = &link,
+                                     .link_count = 1};
+    gyre_pipeline *pipeline = NULL;
+    gyre_completion completion;
+    uint64_t number = 0;
+    for (uint32_t device = 0; device < 2; device++) {
+        gyre_kernel *kernel = NULL;
+        const gyre_launch_desc launch = {.size = sizeof launch,
+                                         .source = kernel_path("far.gyre.c"),
+                                         .kernel = device ? "far_die" : entry,
+                                         .backend = test->backend,
+                                         .device = device};
+        if (gyre_launch(test->runtime, &launch, &kernel) != GYRE_OK && device)
+            not_on_this_machine("a second device");
+        require(kernel);
+    }
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    gyre_queue *queue = gyre_pipeline_queue(pipeline);
+    must(gyre_send(queue, &number, sizeof number, NULL, soon()));
+    must(gyre_receive(queue, NULL, 0, &completion, soon()));
+    require(completion.outcome == GYRE_NOT_REPLIED);
+    number = 1; /* which far_die does not survive */
+    must(gyre_send(queue, &number, sizeof number, NULL, soon()));
+    require(gyre_receive(queue, NULL, 0, &completion, soon()) == GYRE_LOST);
+    require_sentence("died");
+}
+
 const struct conformance_case far_link_cases[] = {
     {"links_of_two_devices_go_straight", links_of_two_devices_go_straight},
     {"kernels_of_two_devices_are_one_part", kernels_of_two_devices_are_one_part},
     {"links_go_through_the_host_without_peers", links_go_through_the_host_without_peers},
     {"a_link_leads_to_the_other_device", a_link_leads_to_the_other_device},
+    {"a_device_that_dies_takes_its_requests_along", a_device_that_dies_takes_its_requests_along},
     {NULL, NULL},
 };
