@@ -64,12 +64,22 @@ static gyre_status cuda_peer_copy(gyre_device *source, gyre_device *target, cons
     return status;
 }
 
+/* For good: the pool is never closed again. Fences of the system's scope order what blocks of both GPUs do (gyre_link_fence_). */
+static gyre_status cuda_peer_let_in(gyre_device *source, gyre_device *target)
+{
+    if (cuda_peer_way(source, target) != GYRE_PEER_LINK)
+        return source->host->error(GYRE_UNIMPLEMENTED, "GPU %d has no atomics on memory of GPU %d",
+                                   source->handle, target->handle);
+    return cuda_let_in(source, target, UINT64_MAX);
+}
+
 static const gyre_peer_ops peers = {
     .size = sizeof(gyre_peer_ops),
     .way = cuda_peer_way,
     .copy = cuda_peer_copy,
     .combine_prepare = cuda_combine_prepare,
     .combine = cuda_combine,
+    .let_in = cuda_peer_let_in,
 };
 
 gyre_status cuda_extension(gyre_device *device, const char *name, uint32_t version, const void **out)

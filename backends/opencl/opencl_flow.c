@@ -439,7 +439,7 @@ static struct outcome judge_talk(const gyre_resident *resident, uint32_t i,
         return failed_with(GYRE_FAILURE_ANSWER, "replied to an ask, and no link leads back to the asker");
     did.sent += did.answered;
     did.asking = (gyre_i32)asks - did.answered;
-    if (did.replied && !resident->links->table->answers)
+    if (did.replied && !(resident->links->table->answers & GYRE_TABLE_ANSWERS))
         return failed_with(GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
     return did;
 }

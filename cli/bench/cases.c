@@ -95,6 +95,12 @@
         kind, 16384, 16384, 64, 6                                                                            \
     }
 
+/* as many blocks of the sender and of the receiver, and requests enough for all */
+#define LINK_RATE(blocks)                                                                                    \
+    {                                                                                                        \
+        BENCH_48, 1024, 1024, 1, blocks                                                                      \
+    }
+
 /* one block for each multiprocessor of an H200 */
 static const char *const wide_chain[] = {"kernel.chain.blocks=132", NULL};
 /* two blocks on each multiprocessor: while one waits for messages, the other works */
@@ -319,6 +325,10 @@ const bench_case bench_cases[] = {
 
     {"steal/skewed/born", bench_run_steal, NO_FLOOR, ONE(BENCH_CHAIN), unpinned, {{0}}},
     {"steal/skewed/spread", bench_run_steal, NO_FLOOR, ONE(BENCH_CHAIN), unpinned, {{0}}},
+    {"link/48/lone/nvlink", bench_run_link_lone, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
+    {"link/48/rate/nvlink/1", bench_run_link_rate, NO_FLOOR, LINK_RATE(1), NULL, {{0}}},
+    {"link/48/rate/nvlink/4", bench_run_link_rate, NO_FLOOR, LINK_RATE(4), NULL, {{0}}},
+    {"link/48/rate/nvlink/64", bench_run_link_rate, NO_FLOOR, LINK_RATE(64), NULL, {{0}}},
 
     {"timed/48/there", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},
     {"timed/48/inside", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},

@@ -17,6 +17,10 @@ gyre_status bench_run_ask(const bench_case *self, const bench_options *options, 
  */
 gyre_status bench_run_steal(const bench_case *self, const bench_options *options, bench_row *row);
 
+/** What links between two devices take. UNIMPLEMENTED where no two devices use each other's memory: the case is passed over. */
+gyre_status bench_run_link_lone(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_link_rate(const bench_case *self, const bench_options *options, bench_row *row);
+
 /**
  * Floors: a thread a kernel, with a bare ring of slots between each two. Threads that find nothing for a while give their
  * processor away, because there may be more of them than processors.

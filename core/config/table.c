@@ -56,7 +56,7 @@ static const struct gyre_config_row rows[] = {
      .key = "peers",
      .preset = "true",
      .doc =
-         "Whether bytes go from one device straight to another where the devices can do that (`gyre backends --peers`). "
+         "Whether bytes, and messages of links, go from one device straight to another where these can (`gyre backends --peers`). "
          "`false`: they go through the host, which is slower and works everywhere."},
     {.kind = GYRE_SECTION_GYRE,
      .type = GYRE_VALUE_CHOICE,

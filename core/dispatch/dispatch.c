@@ -666,6 +666,20 @@ gyre_status gyre_dispatch_peer_copy(struct gyre_dispatch *source, struct gyre_di
     return settle(source->name, "peer copy", status);
 }
 
+gyre_status gyre_dispatch_peer_let_in(struct gyre_dispatch *source, struct gyre_dispatch *target)
+{
+    const gyre_peer_ops *ops = peer_ops(source, target);
+    if (!ops || ops->size < sizeof *ops || !ops->let_in)
+        return gyre_error_set(GYRE_UNIMPLEMENTED,
+                              "backend '%s' has no links to kernels of another one of its devices",
+                              source->name);
+    gyre_error_clear();
+    take_both(source, target);
+    const gyre_status status = ops->let_in(source->device, target->device);
+    give_both(source, target);
+    return settle(source->name, "let_in", status);
+}
+
 uint32_t gyre_dispatch_ordinal(const struct gyre_dispatch *dispatch)
 {
     return dispatch->ordinal;
@@ -680,7 +694,8 @@ static const gyre_peer_ops *combine_ops(struct gyre_dispatch *const *devices, ui
         if (devices[i]->ops != devices[0]->ops)
             return NULL;
     const gyre_peer_ops *ops = named_table(devices[0], GYRE_PEERS_NAME, GYRE_PEERS_VERSION);
-    return ops && ops->size >= sizeof *ops && ops->combine_prepare && ops->combine ? ops : NULL;
+    return ops && ops->size >= offsetof(gyre_peer_ops, let_in) && ops->combine_prepare && ops->combine ? ops
+                                                                                                       : NULL;
 }
 
 /* The device with the lowest address behind `last`; NULL: there is none. */

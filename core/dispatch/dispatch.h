@@ -124,6 +124,8 @@ gyre_peer_way gyre_dispatch_peer_way(struct gyre_dispatch *source, struct gyre_d
 /** Copies from memory of one device to memory of another one. UNIMPLEMENTED where gyre_dispatch_peer_way says NONE. */
 gyre_status gyre_dispatch_peer_copy(struct gyre_dispatch *source, struct gyre_dispatch *target,
                                     const gyre_copy_desc *desc);
+/** Lets kernels of `source` use memory of `target`, as gyre/peer.h has it. UNIMPLEMENTED: its backend cannot. */
+gyre_status gyre_dispatch_peer_let_in(struct gyre_dispatch *source, struct gyre_dispatch *target);
 /**
  * Has devices combine memories of theirs, as gyre/peer.h has it; `prepares`: only makes them ready for it. `devices` and `parts` have
  * desc->part_count entries; the devices of `parts` are filled in. UNIMPLEMENTED where one plugin of this process does not have all, or

@@ -14,6 +14,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/visit.h"
 #include "core/links/cycles.h"
+#include "core/links/homes.h"
 #include "core/links/lend.h"
 #include "core/links/pipeline.h"
 #include "core/links/station.h"
@@ -65,7 +66,7 @@ static int clear_links(gyre_pipeline *pipeline)
         struct gyre_link *link = &pipeline->links[i];
         if (link->retired && link->dropped && gyre_link_memory_let_go(pipeline, link->turn)) {
             gyre_observation_leave(gyre_runtime_observation(pipeline->runtime), link->observed);
-            gyre_link_store_release(pipeline->device, &link->own);
+            gyre_link_memory_release(link);
             continue;
         }
         left += link->retired;
@@ -116,7 +117,7 @@ static gyre_status check_answer(gyre_pipeline *pipeline, int node, int replaced)
 static gyre_status check_node(gyre_pipeline *pipeline, int node, int replaced)
 {
     const struct gyre_node_facts *const facts = &pipeline->nodes[node].facts;
-    if (facts->device != pipeline->device && !pipeline->is_mixed)
+    if (!gyre_homes_add(pipeline, node) && !pipeline->is_mixed)
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
             "kernel '%s' is on another device than the pipeline, all of whose kernels are on one: open the "
@@ -189,7 +190,7 @@ static void undo(const struct change *change)
     gyre_pipeline *pipeline = change->pipeline;
     gyre_error_hold();
     for (int i = change->links; i < pipeline->link_count; i++)
-        gyre_link_store_release(pipeline->device, &pipeline->links[i].own);
+        gyre_link_memory_release(&pipeline->links[i]);
     pipeline->link_count = change->links;
     for (int i = change->nodes; i < pipeline->node_count; i++) {
         struct gyre_node *node = &pipeline->nodes[i];
@@ -400,7 +401,7 @@ static gyre_status check_device(const gyre_pipeline *pipeline, const char *call)
             GYRE_UNIMPLEMENTED,
             "%s: links of pipeline '%s' do not change while it is open, because it has kernels on backend '%s' beside those of "
             "other devices: close it, and open another one",
-            call, pipeline->name, gyre_dispatch_backend(pipeline->parts->device));
+            call, pipeline->name, gyre_dispatch_backend(pipeline->parts->home));
     if (gyre_dispatch_device_info(pipeline->device)->knows_links &
         (GYRE_LINKING_HOST | GYRE_LINKING_CLIENTS | GYRE_LINKING_CHANGES))
         return GYRE_OK;

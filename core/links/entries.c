@@ -50,10 +50,10 @@ static void count_in(gyre_pipeline *pipeline, const struct gyre_pipeline_entry *
 }
 
 /* Frees an entry that no block knows. */
-static void free_entry(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
+static void free_entry(struct gyre_pipeline_entry *entry)
 {
     gyre_node_close_entry(entry->queue);
-    gyre_link_store_release(pipeline->device, &entry->flows);
+    gyre_link_store_release(&entry->flows);
     *entry = (struct gyre_pipeline_entry){.queue = NULL};
 }
 
@@ -105,7 +105,7 @@ static enum gyre_taken_back take_back(gyre_pipeline *pipeline, struct gyre_pipel
     }
     if (!gyre_link_memory_let_go(pipeline, entry->turn))
         return GYRE_BACK_BUSY;
-    free_entry(pipeline, entry);
+    free_entry(entry);
     return GYRE_BACK_FREED;
 }
 
@@ -156,7 +156,7 @@ gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gy
         gyre_error_let_go();
         entry->orphaned = true;
     } else {
-        free_entry(pipeline, entry);
+        free_entry(entry);
     }
     return status;
 }

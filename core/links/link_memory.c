@@ -11,7 +11,9 @@
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
 #include "core/links/asks.h"
+#include "core/links/credits.h"
 #include "core/links/cycles.h"
+#include "core/links/homes.h"
 #include "core/links/link_sizes.h"
 #include "core/links/outlets.h"
 #include "core/links/pipeline.h"
@@ -21,13 +23,13 @@
 
 /* ---- memory ---- */
 
-/* Where the pipeline's memory of links is. */
-static gyre_status make_store(const gyre_pipeline *pipeline, uint64_t bytes, struct gyre_link_store *out)
+/* Makes memory of links where `device` finds it at once. */
+static gyre_status make_store(const gyre_pipeline *pipeline, struct gyre_dispatch *device, uint64_t bytes,
+                              struct gyre_link_store *out)
 {
     if (pipeline->nodes[0].facts.in_worker)
-        return gyre_link_store_make_shown(pipeline->device, bytes, out);
-    return gyre_link_store_make(pipeline->device, pipeline->is_mixed || pipeline->nodes[0].facts.in_host,
-                                bytes, out);
+        return gyre_link_store_make_shown(device, bytes, out);
+    return gyre_link_store_make(device, pipeline->is_mixed || pipeline->nodes[0].facts.in_host, bytes, out);
 }
 
 /* ---- rings ---- */
@@ -136,13 +138,14 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
         rings[i].run = gyre_cycles_run(pipeline, link);
         rings[i].talk = link->talk;
         rings[i].pool = gyre_work_pool_word(pipeline, link);
+        rings[i].credit = gyre_link_credits_address(link, i);
         rings[i].back = link->talk == GYRE_TALK_ASKS ? link->back : 0;
         rings[i].choice = link->talk == GYRE_TALK_ROUNDS ? gyre_rounds_size(pipeline, link)
                                                          : gyre_asks_choice(pipeline, link);
         gyre_link_key_write(&link->key, &rings[i]);
     }
-    const gyre_status status = gyre_link_store_write(pipeline->device, store_of(pipeline, link), link->rings,
-                                                     rings, count * sizeof *rings);
+    const gyre_status status =
+        gyre_link_store_write(store_of(pipeline, link), link->rings, rings, count * sizeof *rings);
     free(rings);
     return status;
 }
@@ -179,8 +182,7 @@ static gyre_status write_admission(const gyre_pipeline *pipeline)
     for (int i = 0; i < pipeline->node_count; i++)
         if (pipeline->nodes[i].enters)
             admission.controls[admission.control_count++] = pipeline->nodes[i].facts.control;
-    return gyre_link_store_write(pipeline->device, &pipeline->wires, pipeline->admission, &admission,
-                                 sizeof admission);
+    return gyre_link_store_write(&pipeline->wires, pipeline->admission, &admission, sizeof admission);
 }
 
 /* Blocks know a pipeline by it: what they kept of an earlier one is forgotten. */
@@ -190,6 +192,37 @@ static uint64_t next_serial(void)
     return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
+/* Makes memory of its own for a link. Its target's device has it, also where the first node is on another one. */
+static gyre_status make_own(const gyre_pipeline *pipeline, struct gyre_link *link)
+{
+    return make_store(pipeline, gyre_homes_of_link(pipeline, link), place_link(pipeline, link, 0),
+                      &link->own);
+}
+
+void gyre_link_memory_release(struct gyre_link *link)
+{
+    gyre_link_store_release(&link->own);
+    gyre_link_store_release(&link->credits);
+}
+
+static bool is_elsewhere(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    return gyre_homes_of_link(pipeline, link) != pipeline->device;
+}
+
+static gyre_status make_wires(gyre_pipeline *pipeline)
+{
+    gyre_status status = make_store(pipeline, pipeline->device, pipeline->wires_size, &pipeline->wires);
+    pipeline->wires_address = pipeline->wires.address;
+    for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++) {
+        if (is_elsewhere(pipeline, &pipeline->links[i]))
+            status = make_own(pipeline, &pipeline->links[i]);
+        if (status == GYRE_OK)
+            status = gyre_link_credits_make(pipeline, &pipeline->links[i]);
+    }
+    return status;
+}
+
 gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring)
 {
     pipeline->serial = next_serial();
@@ -197,7 +230,8 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const struct gyre_w
     uint64_t end = 0;
     for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++) {
         status = choose_capacity(pipeline, &pipeline->links[i], wiring->desc.links_tight != 0);
-        end = place_link(pipeline, &pipeline->links[i], end);
+        if (!is_elsewhere(pipeline, &pipeline->links[i]))
+            end = place_link(pipeline, &pipeline->links[i], end);
     }
     place_memory(pipeline);
     pipeline->admission = end;
@@ -205,8 +239,7 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const struct gyre_w
     if (status == GYRE_OK)
         status = gyre_cycles_admit(pipeline, wiring);
     if (status == GYRE_OK)
-        status = make_store(pipeline, pipeline->wires_size, &pipeline->wires);
-    pipeline->wires_address = pipeline->wires.address;
+        status = make_wires(pipeline);
     if (status == GYRE_EXHAUSTED)
         status = blame_largest(pipeline, status);
     for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++)
@@ -218,31 +251,33 @@ gyre_status gyre_link_memory_add(gyre_pipeline *pipeline, struct gyre_link *link
 {
     gyre_status status = choose_capacity(pipeline, link, false);
     if (status == GYRE_OK)
-        status = make_store(pipeline, place_link(pipeline, link, 0), &link->own);
+        status = make_own(pipeline, link);
+    if (status == GYRE_OK)
+        status = gyre_link_credits_make(pipeline, link);
     return status == GYRE_OK ? write_rings(pipeline, link) : status;
 }
 
-static void free_table(const gyre_pipeline *pipeline, struct gyre_node_table *table)
+static void free_table(struct gyre_node_table *table)
 {
     if (table)
-        gyre_link_store_release(pipeline->device, &table->store);
+        gyre_link_store_release(&table->store);
     free(table);
 }
 
 void gyre_link_memory_destroy(gyre_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->node_count; i++)
-        free_table(pipeline, pipeline->nodes[i].table);
+        free_table(pipeline->nodes[i].table);
     while (pipeline->replaced) {
         struct gyre_node_table *table = pipeline->replaced;
         pipeline->replaced = table->next;
-        free_table(pipeline, table);
+        free_table(table);
     }
     for (int i = 0; i < pipeline->entry_count; i++)
-        gyre_link_store_release(pipeline->device, &pipeline->entries[i].flows);
+        gyre_link_store_release(&pipeline->entries[i].flows);
     for (int i = 0; i < pipeline->link_count; i++)
-        gyre_link_store_release(pipeline->device, &pipeline->links[i].own);
-    gyre_link_store_release(pipeline->device, &pipeline->wires);
+        gyre_link_memory_release(&pipeline->links[i]);
+    gyre_link_store_release(&pipeline->wires);
 }
 
 static bool has_asks(const gyre_pipeline *pipeline)
@@ -271,7 +306,7 @@ static gyre_status write_head(const gyre_pipeline *pipeline, const struct gyre_p
                                  .memory = entry->flows.address + memory,
                                  .asks = has_asks(pipeline),
                                  .serial = pipeline->serial};
-    return gyre_link_store_write(pipeline->device, &entry->flows, 0, &head, sizeof head);
+    return gyre_link_store_write(&entry->flows, 0, &head, sizeof head);
 }
 
 gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
@@ -280,7 +315,8 @@ gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline
     gyre_node_describe_entry(entry->queue, &described);
     const uint64_t memory = flows_size(&described);
     const gyre_status status =
-        make_store(pipeline, memory + described.slots.capacity * pipeline->memory_size, &entry->flows);
+        make_store(pipeline, pipeline->nodes[entry->node].facts.device,
+                   memory + described.slots.capacity * pipeline->memory_size, &entry->flows);
     return status == GYRE_OK ? write_head(pipeline, entry, memory) : status;
 }
 
@@ -290,17 +326,16 @@ enum { FLOWS_AT_ONCE = 64 };
  * Whether one of `count` flows from `place` on is under way. Where blocks are threads of this process, they write the rest of a flow
  * meanwhile: one word is read. What a device has in memory of its own costs a journey each time: whole flows are read.
  */
-static gyre_status read_busy(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry,
-                             uint64_t place, uint64_t count, bool *busy)
+static gyre_status read_busy(const struct gyre_pipeline_entry *entry, uint64_t place, uint64_t count,
+                             bool *busy)
 {
     gyre_flow flows[FLOWS_AT_ONCE] = {{.busy = 0}};
     const uint64_t first = sizeof(gyre_flow_head) + place * sizeof(gyre_flow);
     gyre_status status;
     if (count > 1)
-        status = gyre_link_store_read(pipeline->device, &entry->flows, first, (uint64_t *)(void *)flows,
-                                      count * sizeof *flows);
+        status = gyre_link_store_read(&entry->flows, first, (uint64_t *)(void *)flows, count * sizeof *flows);
     else
-        status = gyre_link_store_read(pipeline->device, &entry->flows, first + offsetof(gyre_flow, busy),
+        status = gyre_link_store_read(&entry->flows, first + offsetof(gyre_flow, busy),
                                       (uint64_t *)(void *)&flows->busy, sizeof(uint64_t));
     for (uint64_t i = 0; i < count; i++)
         *busy |= flows[i].busy != 0;
@@ -320,7 +355,7 @@ gyre_status gyre_link_memory_settled(const gyre_pipeline *pipeline, const struct
     for (uint64_t i = 0, count; i < capacity && status == GYRE_OK && !busy; i += count) {
         count = afar ? FLOWS_AT_ONCE : 1;
         count = count < capacity - i ? count : capacity - i;
-        status = read_busy(pipeline, entry, i, count, &busy);
+        status = read_busy(entry, i, count, &busy);
     }
     *settled = status == GYRE_OK && !busy;
     return status;
@@ -455,7 +490,8 @@ static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table
     gyre_link_inlet *inlets = (gyre_link_inlet *)(void *)(table + 1);
     table->port_count = gyre_asks_port_count(pipeline, node);
     table->answers = (pipeline->nodes[node].answers ? GYRE_TABLE_ANSWERS : 0) |
-                     (pipeline->nodes[node].facts.in_worker ? GYRE_TABLE_TELLS : 0);
+                     (pipeline->nodes[node].facts.in_worker ? GYRE_TABLE_TELLS : 0) |
+                     (pipeline->is_far ? GYRE_TABLE_FAR : 0);
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
         if (link->to == node && !link->dropped) {
@@ -483,10 +519,10 @@ static gyre_status fill_table(const gyre_pipeline *pipeline, int node, struct gy
                               pipeline->nodes[node].facts.name);
     write_links(pipeline, node, table);
     write_entries(pipeline, node, table);
-    gyre_status status = make_store(pipeline, size, out);
+    gyre_status status = make_store(pipeline, pipeline->nodes[node].facts.device, size, out);
     if (status == GYRE_OK) {
         write_topics(pipeline, node, table, out->address, topics);
-        status = gyre_link_store_write(pipeline->device, out, 0, table, size);
+        status = gyre_link_store_write(out, 0, table, size);
     }
     free(table);
     return status;
@@ -543,7 +579,7 @@ static gyre_status make_tables(const gyre_pipeline *pipeline, struct gyre_node_t
         if (!pipeline->nodes[i].part)
             status = make_table(pipeline, i, &tables[i]);
     for (int i = 0; i < pipeline->node_count && status != GYRE_OK; i++)
-        free_table(pipeline, tables[i]);
+        free_table(tables[i]);
     return status;
 }
 
@@ -571,10 +607,10 @@ gyre_status gyre_link_memory_distribute(gyre_pipeline *pipeline)
 static gyre_status write_anew(gyre_pipeline *pipeline)
 {
     gyre_status status = GYRE_OK;
-    gyre_link_store_renew(pipeline->device, &pipeline->wires);
+    gyre_link_store_renew(&pipeline->wires);
     pipeline->wires_address = pipeline->wires.address;
     for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++) {
-        gyre_link_store_renew(pipeline->device, &pipeline->links[i].own);
+        gyre_link_store_renew(&pipeline->links[i].own);
         if (!pipeline->links[i].dropped)
             status = write_rings(pipeline, &pipeline->links[i]);
     }
@@ -586,7 +622,7 @@ static gyre_status write_anew(gyre_pipeline *pipeline)
         if (!entry->queue || !entry->flows.address)
             continue;
         gyre_node_describe_entry(entry->queue, &described);
-        gyre_link_store_renew(pipeline->device, &entry->flows);
+        gyre_link_store_renew(&entry->flows);
         status = write_head(pipeline, entry, flows_size(&described));
     }
     gyre_subscribers_renew(pipeline);
@@ -632,7 +668,7 @@ bool gyre_link_memory_let_go(gyre_pipeline *pipeline, uint64_t turn)
         struct gyre_node_table *table = *link;
         if (gyre_node_obeyed(pipeline->nodes[table->node].kernel, table->command)) {
             *link = table->next;
-            free_table(pipeline, table);
+            free_table(table);
             continue;
         }
         all = all && table->turn > turn;
@@ -656,14 +692,10 @@ uint32_t gyre_link_memory_under_way(const gyre_pipeline *pipeline)
 {
     _Alignas(uint64_t) gyre_u32 under_way[2] = {0}; /* is read by whole words */
     if (pipeline->window)
-        gyre_link_store_read(pipeline->device, &pipeline->wires, pipeline->admission,
-                             (uint64_t *)(void *)under_way, sizeof under_way);
+        gyre_link_store_read(&pipeline->wires, pipeline->admission, (uint64_t *)(void *)under_way,
+                             sizeof under_way);
     return under_way[0];
 }
-
-/* gyre_link_store_read or gyre_link_store_peek. */
-typedef gyre_status read_store(struct gyre_dispatch *device, const struct gyre_link_store *store,
-                               uint64_t offset, uint64_t *words, uint64_t count);
 
 static void count_ring(const struct gyre_link *link, const gyre_link_ring *ring,
                        struct gyre_link_counts *counts)
@@ -678,15 +710,15 @@ static void count_ring(const struct gyre_link *link, const gyre_link_ring *ring,
 }
 
 /* Of a member of a pool: what its blocks took. */
-static gyre_status count_taken(read_store *read, const gyre_pipeline *pipeline, const struct gyre_link *link,
-                               struct gyre_link_counts *counts)
+static gyre_status count_taken(gyre_link_read *read, const gyre_pipeline *pipeline,
+                               const struct gyre_link *link, struct gyre_link_counts *counts)
 {
     const uint64_t count = (uint64_t)sender_blocks(pipeline, link) * target_blocks(pipeline, link);
     gyre_link_window *windows = calloc(count, sizeof *windows);
     if (!windows)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
-    const gyre_status status = read(pipeline->device, store_of(pipeline, link), link->windows,
-                                    (uint64_t *)(void *)windows, count * sizeof *windows);
+    const gyre_status status =
+        read(store_of(pipeline, link), link->windows, (uint64_t *)(void *)windows, count * sizeof *windows);
     counts->takers = gyre_work_pool_takers(pipeline, link);
     counts->sent = counts->stolen = 0;
     for (uint64_t i = 0; i < count; i++) {
@@ -697,7 +729,7 @@ static gyre_status count_taken(read_store *read, const gyre_pipeline *pipeline, 
     return status;
 }
 
-static gyre_status count_by(read_store *read, const gyre_pipeline *pipeline, const struct gyre_link *link,
+static gyre_status count_by(gyre_link_read *read, const gyre_pipeline *pipeline, const struct gyre_link *link,
                             struct gyre_link_counts *counts)
 {
     _Alignas(uint64_t) gyre_link_gate gate = {.cut = 0}; /* is read by whole words */
@@ -710,11 +742,13 @@ static gyre_status count_by(read_store *read, const gyre_pipeline *pipeline, con
                                         .address = store_of(pipeline, link)->address + link->rings};
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
-    gyre_status status = read(pipeline->device, store_of(pipeline, link), link->rings,
-                              (uint64_t *)(void *)rings, count * sizeof *rings);
+    gyre_status status =
+        read(store_of(pipeline, link), link->rings, (uint64_t *)(void *)rings, count * sizeof *rings);
+    if (status == GYRE_OK)
+        status = gyre_link_credits_read(read, link, rings, count);
     if (status == GYRE_OK && link->slow == GYRE_SLOW_CUT &&
         !link->retired) /* else who has the gate may be freed */
-        status = read(pipeline->device, store_of(pipeline, first_of_subscriber(pipeline, link)), link->gate,
+        status = read(store_of(pipeline, first_of_subscriber(pipeline, link)), link->gate,
                       (uint64_t *)(void *)&gate, sizeof gate);
     for (uint32_t i = 0; i < count; i++)
         count_ring(link, &rings[i], counts);

@@ -31,13 +31,14 @@ gyre_status gyre_link_store_make(struct gyre_dispatch *device, bool in_host, uin
     *out = (struct gyre_link_store){.memory = NULL};
     if (in_host)
         return make_in_host(bytes, out);
+    out->device = device;
     gyre_status status = gyre_dispatch_memory_alloc(device, bytes, &out->memory);
     if (status == GYRE_OK)
         status = gyre_memory_fill_zero(device, out->memory, bytes);
     if (status == GYRE_OK)
         status = gyre_dispatch_memory_address(device, out->memory, &out->address);
     if (status != GYRE_OK)
-        gyre_link_store_release(device, out);
+        gyre_link_store_release(out);
     return status;
 }
 
@@ -48,6 +49,7 @@ gyre_status gyre_link_store_make_shown(struct gyre_dispatch *device, uint64_t by
     gyre_status status = gyre_region_create("the links of a pipeline", bytes, &out->region);
     if (status != GYRE_OK)
         return status;
+    out->device = device;
     out->host = out->region.address;
     const gyre_queue_memory_desc desc = {.size = sizeof desc,
                                          .address = out->region.address,
@@ -61,25 +63,25 @@ gyre_status gyre_link_store_make_shown(struct gyre_dispatch *device, uint64_t by
     return status;
 }
 
-void gyre_link_store_renew(const struct gyre_dispatch *device, struct gyre_link_store *store)
+void gyre_link_store_renew(struct gyre_link_store *store)
 {
     if (!store->shown)
         return;
     memset(store->host, 0, store->region.size);
-    store->address = gyre_dispatch_queue_address(device, store->shown);
+    store->address = gyre_dispatch_queue_address(store->device, store->shown);
 }
 
-void gyre_link_store_hide(struct gyre_dispatch *device, struct gyre_link_store *store)
+void gyre_link_store_hide(struct gyre_link_store *store)
 {
     if (store->shown)
-        gyre_dispatch_queue_release(device, store->shown);
+        gyre_dispatch_queue_release(store->device, store->shown);
     store->shown = NULL;
 }
 
-void gyre_link_store_release(struct gyre_dispatch *device, struct gyre_link_store *store)
+void gyre_link_store_release(struct gyre_link_store *store)
 {
-    gyre_dispatch_memory_release(device, store->memory);
-    gyre_link_store_hide(device, store);
+    gyre_dispatch_memory_release(store->device, store->memory);
+    gyre_link_store_hide(store);
     if (store->region.address)
         gyre_region_destroy(&store->region);
     else
@@ -87,8 +89,8 @@ void gyre_link_store_release(struct gyre_dispatch *device, struct gyre_link_stor
     *store = (struct gyre_link_store){.memory = NULL};
 }
 
-gyre_status gyre_link_store_write(struct gyre_dispatch *device, const struct gyre_link_store *store,
-                                  uint64_t offset, const void *bytes, uint64_t count)
+gyre_status gyre_link_store_write(const struct gyre_link_store *store, uint64_t offset, const void *bytes,
+                                  uint64_t count)
 {
     if (store->host) {
         memcpy((unsigned char *)store->host + offset, bytes, count);
@@ -100,7 +102,7 @@ gyre_status gyre_link_store_write(struct gyre_dispatch *device, const struct gyr
                                      .offset = offset,
                                      .byte_count = count,
                                      .source = bytes};
-    return gyre_dispatch_transfer(device, &desc);
+    return gyre_dispatch_transfer(store->device, &desc);
 }
 
 static void read_host(const struct gyre_link_store *store, uint64_t offset, uint64_t *words, uint64_t count)
@@ -120,22 +122,22 @@ static gyre_transfer_desc download_desc(const struct gyre_link_store *store, uin
                                 .target = words};
 }
 
-gyre_status gyre_link_store_read(struct gyre_dispatch *device, const struct gyre_link_store *store,
-                                 uint64_t offset, uint64_t *words, uint64_t count)
+gyre_status gyre_link_store_read(const struct gyre_link_store *store, uint64_t offset, uint64_t *words,
+                                 uint64_t count)
 {
     const gyre_transfer_desc desc = download_desc(store, offset, words, count);
     if (!store->host)
-        return gyre_dispatch_transfer(device, &desc);
+        return gyre_dispatch_transfer(store->device, &desc);
     read_host(store, offset, words, count);
     return GYRE_OK;
 }
 
-gyre_status gyre_link_store_peek(struct gyre_dispatch *device, const struct gyre_link_store *store,
-                                 uint64_t offset, uint64_t *words, uint64_t count)
+gyre_status gyre_link_store_peek(const struct gyre_link_store *store, uint64_t offset, uint64_t *words,
+                                 uint64_t count)
 {
     const gyre_transfer_desc desc = download_desc(store, offset, words, count);
     if (!store->host)
-        return gyre_dispatch_transfer_now(device, &desc);
+        return gyre_dispatch_transfer_now(store->device, &desc);
     read_host(store, offset, words, count);
     return GYRE_OK;
 }

@@ -11,7 +11,8 @@
 
 /** A piece of it. All zeros: there is none. */
 struct gyre_link_store {
-    gyre_memory *memory; /* of the device; NULL: it is the process's */
+    struct gyre_dispatch *device; /* whose memory it is, or who sees it; NULL: it is the process's alone */
+    gyre_memory *memory;          /* of the device; NULL: it is the process's */
     uint64_t *host;
     uint64_t address;          /* as those see it who move messages */
     gyre_queue_memory *shown;  /* `host` is a region that a worker process sees as well; NULL: it is not */
@@ -25,18 +26,18 @@ gyre_status gyre_link_store_make(struct gyre_dispatch *device, bool in_host, uin
 gyre_status gyre_link_store_make_shown(struct gyre_dispatch *device, uint64_t bytes,
                                        struct gyre_link_store *out);
 /** Of such memory: clears it, and finds out where the present worker sees it. Does nothing where there is none. */
-void gyre_link_store_renew(const struct gyre_dispatch *device, struct gyre_link_store *store);
+void gyre_link_store_renew(struct gyre_link_store *store);
 /** Of such memory: the device does not see it any more. */
-void gyre_link_store_hide(struct gyre_dispatch *device, struct gyre_link_store *store);
-/** Frees the memory, if there is any. `device`: not in use for memory that was hidden. */
-void gyre_link_store_release(struct gyre_dispatch *device, struct gyre_link_store *store);
-gyre_status gyre_link_store_write(struct gyre_dispatch *device, const struct gyre_link_store *store,
-                                  uint64_t offset, const void *bytes, uint64_t count);
+void gyre_link_store_hide(struct gyre_link_store *store);
+/** Frees the memory, if there is any. The device of memory that was hidden may be closed. */
+void gyre_link_store_release(struct gyre_link_store *store);
+gyre_status gyre_link_store_write(const struct gyre_link_store *store, uint64_t offset, const void *bytes,
+                                  uint64_t count);
 /** Reads `count` bytes; offset and count are whole words. A word that is written meanwhile is read as before or after that. */
-gyre_status gyre_link_store_read(struct gyre_dispatch *device, const struct gyre_link_store *store,
-                                 uint64_t offset, uint64_t *words, uint64_t count);
+gyre_status gyre_link_store_read(const struct gyre_link_store *store, uint64_t offset, uint64_t *words,
+                                 uint64_t count);
 /** As gyre_link_store_read, but AGAIN at once while the device is busy. */
-gyre_status gyre_link_store_peek(struct gyre_dispatch *device, const struct gyre_link_store *store,
-                                 uint64_t offset, uint64_t *words, uint64_t count);
+gyre_status gyre_link_store_peek(const struct gyre_link_store *store, uint64_t offset, uint64_t *words,
+                                 uint64_t count);
 
 #endif

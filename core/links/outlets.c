@@ -11,50 +11,94 @@
 
 /* ---- memory ---- */
 
-/* Decides where rings and slots lie. Returns where they end. */
-static uint64_t place_rings(const gyre_pipeline *part, struct gyre_outlets *outlets, uint64_t *longest)
+/* The place of the outlet's device, which may be a new one. */
+static uint32_t find_place(const gyre_pipeline *part, struct gyre_outlets *outlets,
+                           const struct gyre_outlet *outlet)
 {
-    uint64_t end = 0;
-    *longest = 0;
+    struct gyre_dispatch *device = part->nodes[outlet->node].facts.device;
+    uint32_t place = 0;
+    while (place < outlets->place_count && outlets->places[place].device != device)
+        place++;
+    if (place == outlets->place_count)
+        outlets->places[outlets->place_count++].device = device;
+    return place;
+}
+
+/* Gives the outlets of a place their rings, which are neighbours. */
+static void number_rings(const gyre_pipeline *part, struct gyre_outlets *outlets, uint32_t number)
+{
+    struct gyre_outlet_place *place = &outlets->places[number];
+    place->first = outlets->ring_count;
     for (uint32_t i = 0; i < outlets->count; i++) {
         struct gyre_outlet *outlet = &outlets->each[i];
         const struct gyre_node_facts *facts = &part->nodes[outlet->node].facts;
+        if (outlet->place != number)
+            continue;
         outlet->first = outlets->ring_count;
         outlet->count = facts->movers;
         outlet->stride = gyre_link_stride(facts->record->ports[outlet->port].type->size);
         outlets->ring_count += outlet->count;
-        end += outlet->count * sizeof(gyre_link_ring);
     }
-    outlets->rings = calloc(outlets->ring_count, sizeof *outlets->rings);
-    outlets->seen = calloc(outlets->ring_count, sizeof *outlets->seen);
-    for (uint32_t i = 0; i < outlets->count && outlets->rings; i++) {
-        const struct gyre_outlet *outlet = &outlets->each[i];
-        const uint64_t size = gyre_link_slots_size(outlet->capacity, outlet->stride);
-        *longest = size > *longest ? size : *longest;
-        for (uint32_t j = outlet->first; j < outlet->first + outlet->count; j++, end += size)
-            outlets->rings[j].slots = end;
-    }
-    return end;
+    place->count = outlets->ring_count - place->first;
 }
 
-static gyre_status write_rings(const gyre_pipeline *part, struct gyre_outlets *outlets)
+/* Decides where the slots of a place lie. Returns how many bytes the longest ring has. */
+static uint64_t place_slots(struct gyre_outlets *outlets, uint32_t number)
+{
+    struct gyre_outlet_place *place = &outlets->places[number];
+    uint64_t longest = 0;
+    place->bytes = place->count * sizeof(gyre_link_ring);
+    for (uint32_t i = 0; i < outlets->count; i++) {
+        const struct gyre_outlet *outlet = &outlets->each[i];
+        const uint64_t size = gyre_link_slots_size(outlet->capacity, outlet->stride);
+        if (outlet->place != number)
+            continue;
+        longest = size > longest ? size : longest;
+        for (uint32_t j = outlet->first; j < outlet->first + outlet->count; j++, place->bytes += size)
+            outlets->rings[j].slots = place->bytes;
+    }
+    return longest;
+}
+
+/* Decides where everything lies, and makes room for copies of it. EXHAUSTED. */
+static gyre_status place_rings(const gyre_pipeline *part, struct gyre_outlets *outlets)
+{
+    uint64_t longest = 1;
+    outlets->places = calloc(outlets->count, sizeof *outlets->places);
+    for (uint32_t i = 0; i < outlets->count && outlets->places; i++)
+        outlets->each[i].place = find_place(part, outlets, &outlets->each[i]);
+    for (uint32_t i = 0; i < outlets->place_count; i++)
+        number_rings(part, outlets, i);
+    outlets->rings = calloc(outlets->ring_count + 1, sizeof *outlets->rings);
+    outlets->seen = calloc(outlets->ring_count + 1, sizeof *outlets->seen);
+    for (uint32_t i = 0; i < outlets->place_count && outlets->rings; i++) {
+        const uint64_t bytes = place_slots(outlets, i);
+        longest = bytes > longest ? bytes : longest;
+    }
+    outlets->bytes = malloc(longest);
+    if (outlets->places && outlets->rings && outlets->seen && outlets->bytes)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_EXHAUSTED, "no memory for links to other devices");
+}
+
+static gyre_status write_rings(struct gyre_outlets *outlets, const struct gyre_outlet_place *place)
 {
     for (uint32_t i = 0; i < outlets->count; i++) {
         const struct gyre_outlet *outlet = &outlets->each[i];
         for (uint32_t j = outlet->first; j < outlet->first + outlet->count; j++)
-            outlets->seen[j] = (gyre_link_ring){.slots = outlets->store.address + outlets->rings[j].slots,
+            outlets->seen[j] = (gyre_link_ring){.slots = outlets->places[outlet->place].store.address +
+                                                         outlets->rings[j].slots,
                                                 .capacity = (uint32_t)outlet->capacity,
                                                 .stride = outlet->stride};
     }
-    return gyre_link_store_write(part->device, &outlets->store, 0, outlets->seen,
-                                 outlets->ring_count * sizeof *outlets->seen);
+    return gyre_link_store_write(&place->store, 0, outlets->seen + place->first,
+                                 place->count * sizeof *outlets->seen);
 }
 
 gyre_status gyre_outlets_make(const gyre_pipeline *part, struct gyre_outlet *each, uint32_t count,
                               struct gyre_outlets **out)
 {
     struct gyre_outlets *outlets = calloc(1, sizeof *outlets);
-    uint64_t longest = 0;
     *out = outlets;
     if (!outlets) {
         free(each);
@@ -62,23 +106,24 @@ gyre_status gyre_outlets_make(const gyre_pipeline *part, struct gyre_outlet *eac
     }
     outlets->each = each;
     outlets->count = count;
-    if (count == 0)
-        return GYRE_OK;
-    const uint64_t size = place_rings(part, outlets, &longest);
-    outlets->bytes = malloc(longest);
-    if (!outlets->rings || !outlets->seen || !outlets->bytes)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for links to other devices");
-    const gyre_status status =
-        gyre_link_store_make(part->device, part->nodes[0].facts.in_host, size, &outlets->store);
-    return status == GYRE_OK ? write_rings(part, outlets) : status;
+    gyre_status status = count ? place_rings(part, outlets) : GYRE_OK;
+    for (uint32_t i = 0; i < outlets->place_count && status == GYRE_OK; i++) {
+        struct gyre_outlet_place *place = &outlets->places[i];
+        status =
+            gyre_link_store_make(place->device, part->nodes[0].facts.in_host, place->bytes, &place->store);
+        if (status == GYRE_OK)
+            status = write_rings(outlets, place);
+    }
+    return status;
 }
 
-void gyre_outlets_free(const gyre_pipeline *part, struct gyre_outlets *outlets)
+void gyre_outlets_free(struct gyre_outlets *outlets)
 {
     if (!outlets)
         return;
-    if (outlets->count)
-        gyre_link_store_release(part->device, &outlets->store);
+    for (uint32_t i = 0; i < outlets->place_count; i++)
+        gyre_link_store_release(&outlets->places[i].store);
+    free(outlets->places);
     free(outlets->each);
     free(outlets->rings);
     free(outlets->seen);
@@ -89,15 +134,14 @@ void gyre_outlets_free(const gyre_pipeline *part, struct gyre_outlets *outlets)
 /* ---- reading ---- */
 
 /* Copies the slots of the messages from `first` to `end`, which may lie at the end and the begin of the ring. */
-static gyre_status copy_slots(const gyre_pipeline *part, const struct gyre_outlets *outlets,
-                              const struct gyre_outlet *outlet, const struct gyre_outlet_ring *ring,
-                              uint64_t end)
+static gyre_status copy_slots(const struct gyre_outlets *outlets, const struct gyre_outlet *outlet,
+                              const struct gyre_outlet_ring *ring, uint64_t end)
 {
     gyre_status status = GYRE_OK;
     for (uint64_t at = ring->next; at != end && status == GYRE_OK;) {
         const uint64_t place = at & (outlet->capacity - 1), left = outlet->capacity - place;
         const uint64_t count = end - at < left ? end - at : left, offset = place * outlet->stride;
-        status = gyre_link_store_read(part->device, &outlets->store, ring->slots + offset,
+        status = gyre_link_store_read(&outlets->places[outlet->place].store, ring->slots + offset,
                                       (uint64_t *)(void *)(outlets->bytes + offset), count * outlet->stride);
         at += count;
     }
@@ -105,15 +149,14 @@ static gyre_status copy_slots(const gyre_pipeline *part, const struct gyre_outle
 }
 
 /* Takes the messages of a ring up to `head`. *moved: some were there. */
-static gyre_status take_ring(const gyre_pipeline *part, struct gyre_outlets *outlets,
-                             const struct gyre_outlet *outlet, uint32_t number, gyre_outlet_take *take,
-                             void *context)
+static gyre_status take_ring(struct gyre_outlets *outlets, const struct gyre_outlet *outlet, uint32_t number,
+                             gyre_outlet_take *take, void *context)
 {
     struct gyre_outlet_ring *ring = &outlets->rings[number];
     const uint64_t head = outlets->seen[number].head, section = outlet->capacity / GYRE_LINK_SECTIONS;
     if (head == ring->next)
         return GYRE_OK;
-    gyre_status status = copy_slots(part, outlets, outlet, ring, head);
+    gyre_status status = copy_slots(outlets, outlet, ring, head);
     while (status == GYRE_OK && ring->next != head) {
         const uint64_t place = ring->next & (outlet->capacity - 1);
         const gyre_link_slot *slot =
@@ -126,25 +169,26 @@ static gyre_status take_ring(const gyre_pipeline *part, struct gyre_outlets *out
     }
     if (status != GYRE_OK)
         return status;
-    return gyre_link_store_write(part->device, &outlets->store,
-                                 number * sizeof(gyre_link_ring) + offsetof(gyre_link_ring, fetched),
-                                 ring->fetched, sizeof ring->fetched);
+    const struct gyre_outlet_place *place = &outlets->places[outlet->place];
+    return gyre_link_store_write(
+        &place->store, (number - place->first) * sizeof(gyre_link_ring) + offsetof(gyre_link_ring, fetched),
+        ring->fetched, sizeof ring->fetched);
 }
 
-gyre_status gyre_outlets_read(const gyre_pipeline *part, struct gyre_outlets *outlets, gyre_outlet_take *take,
-                              void *context)
+gyre_status gyre_outlets_read(struct gyre_outlets *outlets, gyre_outlet_take *take, void *context)
 {
-    if (outlets->count == 0)
-        return GYRE_OK;
-    gyre_status status =
-        gyre_link_store_read(part->device, &outlets->store, 0, (uint64_t *)(void *)outlets->seen,
-                             outlets->ring_count * sizeof *outlets->seen);
+    gyre_status status = GYRE_OK;
+    for (uint32_t i = 0; i < outlets->place_count && status == GYRE_OK; i++) {
+        const struct gyre_outlet_place *place = &outlets->places[i];
+        status = gyre_link_store_read(&place->store, 0, (uint64_t *)(void *)(outlets->seen + place->first),
+                                      place->count * sizeof *outlets->seen);
+    }
     uint64_t missed = 0;
     for (uint32_t i = 0; i < outlets->count && status == GYRE_OK; i++) {
         const struct gyre_outlet *outlet = &outlets->each[i];
         for (uint32_t j = outlet->first; j < outlet->first + outlet->count && status == GYRE_OK; j++) {
             missed += outlets->seen[j].missed;
-            status = take_ring(part, outlets, outlet, j, take, context);
+            status = take_ring(outlets, outlet, j, take, context);
         }
     }
     if (status == GYRE_OK)
@@ -172,9 +216,10 @@ uint32_t gyre_outlets_write(const gyre_pipeline *part, int node, uint32_t port, 
     const struct gyre_outlet *outlet = outlet_of(part, node, port);
     if (!outlet)
         return 0;
-    *branches =
-        (gyre_link_branch){.rings = part->outlets->store.address + outlet->first * sizeof(gyre_link_ring),
-                           .control = part->nodes[node].facts.control,
-                           .slow = GYRE_BRANCH_TAP};
+    const struct gyre_outlet_place *place = &part->outlets->places[outlet->place];
+    *branches = (gyre_link_branch){.rings = place->store.address +
+                                            (outlet->first - place->first) * sizeof(gyre_link_ring),
+                                   .control = part->nodes[node].facts.control,
+                                   .slow = GYRE_BRANCH_TAP};
     return 1;
 }

@@ -458,7 +458,7 @@ static void free_part(struct gyre_pipeline_part *part)
     if (part->inner) {
         for (int i = 0; part->ways && i <= part->inner->link_count; i++)
             free(part->ways[i].links);
-        gyre_outlets_free(part->inner, part->inner->outlets);
+        gyre_outlets_free(part->inner->outlets);
         gyre_stages_free(part->inner);
         pthread_cond_destroy(&part->inner->left);
         pthread_mutex_destroy(&part->inner->lock);

@@ -50,7 +50,7 @@ static bool crosses(const gyre_pipeline *pipeline, const struct gyre_link *link)
     if (link->to == GYRE_NODE_NOWHERE)
         return false;
     const struct gyre_node *from = &pipeline->nodes[link->from], *to = &pipeline->nodes[link->to];
-    return (from->is_apart || to->is_apart) && from->facts.device != to->facts.device;
+    return (from->is_apart || to->is_apart) && from->home != to->home;
 }
 
 /* The tap within a part through which messages come to the kernel; NULL: there is none. */
@@ -132,21 +132,21 @@ static bool is_station(const gyre_pipeline *pipeline, int node)
     return false;
 }
 
-static struct gyre_pipeline_part *find_part(const gyre_pipeline *pipeline, const struct gyre_dispatch *device)
+static struct gyre_pipeline_part *find_part(const gyre_pipeline *pipeline, const struct gyre_dispatch *home)
 {
     struct gyre_pipeline_part *part = pipeline->parts;
-    while (part && part->device != device)
+    while (part && part->home != home)
         part = part->next;
     return part;
 }
 
-static struct gyre_pipeline_part *add_part(gyre_pipeline *pipeline, struct gyre_dispatch *device)
+static struct gyre_pipeline_part *add_part(gyre_pipeline *pipeline, struct gyre_dispatch *home)
 {
     struct gyre_pipeline_part *part = calloc(1, sizeof *part);
     if (!part)
         return NULL;
     pthread_mutex_init(&part->lock, NULL);
-    part->device = device;
+    part->home = home;
     part->whole = pipeline;
     part->next = pipeline->parts;
     pipeline->parts = part;
@@ -170,10 +170,10 @@ static void add_station(struct gyre_pipeline_part *part, int node)
 
 static gyre_status add_node(gyre_pipeline *pipeline, int node)
 {
-    struct gyre_dispatch *device = pipeline->nodes[node].facts.device;
-    struct gyre_pipeline_part *part = find_part(pipeline, device);
+    struct gyre_dispatch *home = pipeline->nodes[node].home;
+    struct gyre_pipeline_part *part = find_part(pipeline, home);
     if (!part)
-        part = add_part(pipeline, device);
+        part = add_part(pipeline, home);
     if (!part)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a pipeline of several devices");
     pipeline->nodes[node].part = part;

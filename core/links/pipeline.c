@@ -349,7 +349,7 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
     told->order = (uint32_t)link->order;
     told->slow = (uint32_t)link->slow;
     told->through_host =
-        link->to != GYRE_NODE_NOWHERE && pipeline->nodes[link->to].facts.device != from->device;
+        link->to != GYRE_NODE_NOWHERE && pipeline->nodes[link->to].home != pipeline->nodes[link->from].home;
     told->most = link->sends.most;
     told->rings = from->movers;
     told->talk = (uint32_t)link->talk;

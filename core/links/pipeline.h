@@ -44,12 +44,12 @@ struct gyre_node {
     bool enters, answers;
     bool joined;
     bool
-        is_apart; /* of a pipeline of several devices: links of this one lie in memory that only it reaches */
-    struct gyre_pipeline_part
-        *part;                     /* of one that is apart: the part of its device, from gyre_parts_plan on */
-    uint32_t memory;               /* where its part of a flow's memory begins */
-    bool reached;                  /* wiring.c: an entry leads to it */
-    struct gyre_node_table *table; /* what its blocks use now; NULL: none */
+        is_apart; /* of a pipeline of several devices: links of this one lie in memory that only its home reaches */
+    struct gyre_dispatch *home;      /* one device stands for all that reach each other's memory (homes.h) */
+    struct gyre_pipeline_part *part; /* of one that is apart: the part of its home, from gyre_parts_plan on */
+    uint32_t memory;                 /* where its part of a flow's memory begins */
+    bool reached;                    /* wiring.c: an entry leads to it */
+    struct gyre_node_table *table;   /* what its blocks use now; NULL: none */
 };
 
 /** A link: from a port of a node to another node. A port that leads to a topic, or a pool, has one for each subscriber or member. */
@@ -79,8 +79,10 @@ struct gyre_link {
         gate; /* of a subscriber that may be cut off: where its gyre_link_gate lies; links of one subscriber share it */
     uint64_t bytes;
     uint32_t observed; /* its record in the observation file; 0: none. observed.c, as of the pipeline */
-    /* of a link that came while the pipeline was open: where it lies; else in the pipeline's memory */
+    /* of a link that came while the pipeline was open, or is on another device: where it lies; else in the pipeline's memory */
     struct gyre_link_store own;
+    struct gyre_link_store
+        credits; /* of one that leads to another device: gyre_link_ring.credit, on the sender's */
     bool is_own; /* Gyre's: room for what is emitted to a topic on which nobody waits */
     bool
         retired; /* its port leads elsewhere since the change `turn`: its target takes what is left in the rings */
@@ -123,7 +125,9 @@ struct gyre_pipeline {
     uint32_t memory_size;         /* bytes of memory of a flow at all nodes */
     uint64_t serial;              /* gyre_flow_head.serial */
     struct gyre_dispatch *device; /* of the first node */
-    bool is_mixed; /* nodes are on several devices: links and flows lie in memory of this process */
+    bool is_mixed; /* nodes have several homes: links and flows lie in memory of this process */
+    bool
+        is_far; /* nodes are on several devices, which have one home: links and flows lie in memory of these */
     struct gyre_link_store wires; /* rings, slots and windows of all links */
     uint64_t wires_address, wires_size;
     struct gyre_kernel_face faces[GYRE_NODES_MAX]; /* of nodes that clients enter by: how queues see them */
@@ -131,7 +135,7 @@ struct gyre_pipeline {
 
     struct gyre_subscriber *subscribers; /* subscriber.h */
 
-    struct gyre_pipeline_part *parts; /* those of its kernels that are apart, device by device */
+    struct gyre_pipeline_part *parts; /* those of its kernels that are apart, home by home */
     struct gyre_pipeline *whole;      /* of the pipeline of a part: the one that it is a part of */
     struct gyre_outlets *outlets;     /* of the pipeline of a part */
 
@@ -184,6 +188,8 @@ gyre_status gyre_link_memory_create(gyre_pipeline *pipeline, const struct gyre_w
 /** Makes memory of its own for a link that comes while the pipeline is open. EXHAUSTED, INVALID. */
 gyre_status gyre_link_memory_add(gyre_pipeline *pipeline, struct gyre_link *link);
 void gyre_link_memory_destroy(gyre_pipeline *pipeline);
+/** Frees what a link has to itself. No block knows it. */
+void gyre_link_memory_release(struct gyre_link *link);
 /** Makes the table of flows of an entry. EXHAUSTED. */
 gyre_status gyre_link_memory_flows(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry);
 /** Whether every request of a lent entry, which blocks do not take from any more, is settled. */

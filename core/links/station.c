@@ -272,7 +272,7 @@ static bool read_outlets(struct gyre_station *station)
     struct gyre_outlets *outlets = part->inner->outlets;
     gyre_error_hold();
     pthread_mutex_lock(&part->lock);
-    const gyre_status status = gyre_outlets_read(part->inner, outlets, take, part);
+    const gyre_status status = gyre_outlets_read(outlets, take, part);
     const uint64_t missed = outlets->missed + outlets->lost;
     pthread_mutex_unlock(&part->lock);
     gyre_error_let_go();

@@ -68,10 +68,10 @@ struct gyre_way {
     uint32_t count;
 };
 
-/** The kernels of a pipeline that are of one device, whose links lie in memory that only it reaches. */
+/** The kernels of a pipeline that are of one home, whose links lie in memory that only it reaches. */
 struct gyre_pipeline_part {
     struct gyre_pipeline_part *next;
-    struct gyre_dispatch *device;
+    struct gyre_dispatch *home;
     gyre_pipeline *whole, *inner; /* inner: of these kernels alone */
     gyre_control_region *control; /* the first lines of one, where threads of all stations sleep */
     struct gyre_station *stations;

@@ -13,7 +13,6 @@
 #include "core/links/subscriber.h"
 
 struct gyre_subscriber_copies {
-    struct gyre_dispatch *device;
     struct gyre_link_store store; /* the gate, the rings, their slots */
     uint64_t *copied;             /* of each ring: the first message that was not copied */
     struct {
@@ -54,8 +53,7 @@ static gyre_status write_rings(const struct gyre_subscriber *subscriber)
         copies->seen->rings[i] = (gyre_link_ring){.slots = copies->store.address + slots_at(subscriber, i),
                                                   .capacity = (uint32_t)subscriber->capacity,
                                                   .stride = subscriber->stride};
-    return gyre_link_store_write(copies->device, &copies->store, 0, copies->seen,
-                                 ring_at(subscriber->ring_count));
+    return gyre_link_store_write(&copies->store, 0, copies->seen, ring_at(subscriber->ring_count));
 }
 
 gyre_status gyre_subscriber_copies_make(struct gyre_subscriber *subscriber, struct gyre_dispatch *device)
@@ -63,7 +61,6 @@ gyre_status gyre_subscriber_copies_make(struct gyre_subscriber *subscriber, stru
     struct gyre_subscriber_copies *copies = calloc(1, sizeof *copies);
     subscriber->copies = copies;
     if (copies) {
-        copies->device = device;
         copies->copied = calloc(subscriber->ring_count, sizeof *copies->copied);
         copies->seen = calloc(1, ring_at(subscriber->ring_count));
     }
@@ -77,7 +74,7 @@ gyre_status gyre_subscriber_copies_make(struct gyre_subscriber *subscriber, stru
 void gyre_subscriber_copies_part(struct gyre_subscriber *subscriber)
 {
     if (subscriber->copies)
-        gyre_link_store_release(subscriber->copies->device, &subscriber->copies->store);
+        gyre_link_store_release(&subscriber->copies->store);
 }
 
 void gyre_subscriber_copies_free(struct gyre_subscriber *subscriber)
@@ -104,7 +101,7 @@ static gyre_status copy_slots(const struct gyre_subscriber *subscriber, uint32_t
     while (first != end && status == GYRE_OK) {
         const uint64_t place = first & (subscriber->capacity - 1), left = subscriber->capacity - place;
         const uint64_t count = end - first < left ? end - first : left, offset = place * subscriber->stride;
-        status = gyre_link_store_read(copies->device, &copies->store, slots_at(subscriber, number) + offset,
+        status = gyre_link_store_read(&copies->store, slots_at(subscriber, number) + offset,
                                       (uint64_t *)(void *)(slots + offset), count * subscriber->stride);
         first += count;
     }
@@ -146,8 +143,8 @@ gyre_status gyre_subscriber_copies_look(struct gyre_subscriber *subscriber)
     struct gyre_subscriber_copies *copies = subscriber->copies;
     if (!copies || !copies->store.address)
         return GYRE_OK;
-    gyre_status status = gyre_link_store_read(
-        copies->device, &copies->store, 0, (uint64_t *)(void *)copies->seen, ring_at(subscriber->ring_count));
+    gyre_status status = gyre_link_store_read(&copies->store, 0, (uint64_t *)(void *)copies->seen,
+                                              ring_at(subscriber->ring_count));
     for (uint32_t i = 0; i < subscriber->ring_count && status == GYRE_OK; i++)
         status = copy_ring(subscriber, i);
     if (status == GYRE_OK) /* behind the messages that came before it */
@@ -161,7 +158,6 @@ gyre_status gyre_subscriber_copies_give_back(const struct gyre_subscriber *subsc
     const gyre_link_ring *ring = subscriber->rings[number].ring;
     if (!copies->store.address)
         return GYRE_OK;
-    return gyre_link_store_write(copies->device, &copies->store,
-                                 ring_at(number) + offsetof(gyre_link_ring, fetched), ring->fetched,
-                                 sizeof ring->fetched);
+    return gyre_link_store_write(&copies->store, ring_at(number) + offsetof(gyre_link_ring, fetched),
+                                 ring->fetched, sizeof ring->fetched);
 }

@@ -95,7 +95,7 @@ static void part_from(struct gyre_subscriber *subscriber, bool left_behind)
     gyre_subscriber_tell_end(subscriber->pipeline, subscriber);
     if (!left_behind) { /* the owner may free it when the device is closed */
         gyre_subscriber_copies_part(subscriber);
-        gyre_link_store_hide(subscriber->pipeline->device, &subscriber->store);
+        gyre_link_store_hide(&subscriber->store);
     }
     subscriber->pipeline = NULL;
     subscriber->left_behind = left_behind;

@@ -189,9 +189,9 @@ gyre_status gyre_subscriber_make(gyre_pipeline *pipeline, const char *topic, con
 void gyre_subscriber_free(struct gyre_subscriber *subscriber)
 {
     if (subscriber->pipeline)
-        gyre_link_store_hide(subscriber->pipeline->device, &subscriber->store);
+        gyre_link_store_hide(&subscriber->store);
     gyre_subscriber_copies_free(subscriber);
-    gyre_link_store_release(NULL, &subscriber->store);
+    gyre_link_store_release(&subscriber->store);
     gyre_layout_destroy(subscriber->face.layout);
     pthread_cond_destroy(&subscriber->left);
     pthread_mutex_destroy(&subscriber->lock);

@@ -13,6 +13,7 @@
 #include "core/kernel/visit.h"
 #include "core/links/asks.h"
 #include "core/links/cycles.h"
+#include "core/links/homes.h"
 #include "core/links/pipeline.h"
 #include "core/links/rounds.h"
 #include "core/links/work_pool.h"
@@ -54,6 +55,7 @@ static gyre_status add_node(gyre_pipeline *pipeline, const char *name, int *out)
     }
     *out = pipeline->node_count++;
     pipeline->nodes[*out] = (struct gyre_node){.kernel = kernel, .facts = gyre_node_facts_of(kernel)};
+    pipeline->nodes[*out].home = pipeline->nodes[*out].facts.device;
     gyre_node_find(kernel, &pipeline->nodes[*out].facts);
     return GYRE_OK;
 }
@@ -471,15 +473,6 @@ static gyre_status add_answers(gyre_pipeline *pipeline, const gyre_pipeline_desc
     return GYRE_OK;
 }
 
-/* Of a pipeline of several devices: those kernels are apart whose links other devices do not reach (apart.h). */
-static void find_apart(gyre_pipeline *pipeline)
-{
-    for (int i = 1; i < pipeline->node_count; i++)
-        pipeline->is_mixed |= pipeline->nodes[i].facts.device != pipeline->nodes[0].facts.device;
-    for (int i = 0; i < pipeline->node_count; i++)
-        pipeline->nodes[i].is_apart = pipeline->is_mixed && !pipeline->nodes[i].facts.is_shared;
-}
-
 /* [pipeline.NAME] isolation = process, which all kernels have to have. */
 static gyre_status check_isolation(const gyre_pipeline *pipeline)
 {
@@ -562,7 +555,7 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
         status = check_topics(pipeline);
     if (status != GYRE_OK)
         return status;
-    find_apart(pipeline);
+    gyre_homes_find(pipeline);
     status = check_isolation(pipeline);
     if (status == GYRE_OK)
         status = check_workers(pipeline);

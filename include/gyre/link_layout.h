@@ -145,7 +145,12 @@ typedef struct gyre_link_ring {
     gyre_u32 starved; /* not 0: the block is about to sleep, or sleeps, until there is room */
     gyre_u32 reserved_starved;
     gyre_u64 missed; /* messages of a topic that found no room, ever */
-    gyre_u64 reserved_head[4];
+    /*
+     * constant; only for a device with GYRE_TABLE_FAR. Not 0: the address of counts that are raised in place of `fetched`. They lie in
+     * memory of the sender, which asks for them often, and the ring in memory of the target
+     */
+    gyre_u64 credit;
+    gyre_u64 reserved_head[3];
 } gyre_link_ring;
 
 /**
@@ -289,18 +294,22 @@ typedef struct gyre_link_inlet {
 typedef struct gyre_link_table {
     gyre_u32 port_count; /* with those by which answers go back, behind the ports that the kernel declares */
     gyre_u32 inlet_count, entry_count;
-    gyre_u32
-        answers; /* not 0: what the kernel replies answers the client of the flow. On the CPU: bits of gyre_table_does */
+    gyre_u32 answers; /* bits of gyre_table_does */
     gyre_link_port ports[GYRE_PORTS_MAX];
     gyre_link_entry entries[GYRE_ENTRIES_MAX];
     /* then inlet_count times gyre_link_inlet, then the topics of ports, each with its branches */
 } gyre_link_table;
 
-/** gyre_link_table.answers for a device with GYRE_LINKING_WORKER (backend.h). */
+/** gyre_link_table.answers. */
 enum gyre_table_does {
-    GYRE_TABLE_ANSWERS = 1,
-    GYRE_TABLE_TELLS =
-        2 /* it is in a worker process: blocks say in gyre_control_block.working which flow a handler is at */
+    GYRE_TABLE_ANSWERS = 1, /* what the kernel replies answers the client of the flow */
+    /*
+     * for a device with GYRE_LINKING_WORKER (backend.h): it is in a worker process: blocks say in gyre_control_block.working which
+     * flow a handler is at
+     */
+    GYRE_TABLE_TELLS = 2,
+    /* for a device that is let into another one's memory (peer.h): stages of the pipeline are on several such devices */
+    GYRE_TABLE_FAR = 4
 };
 
 #define GYRE_LINK_TABLE_SIZE(inlets) (sizeof(gyre_link_table) + (inlets) * sizeof(gyre_link_inlet))

@@ -97,6 +97,14 @@ typedef struct gyre_peer_ops {
      * memories of a lost device.
      */
     gyre_status (*combine)(const gyre_combine_desc *desc);
+
+    /*
+     * optional since 0.1   threads: one per device (both)   blocks: until kernels of both devices have made room
+     * Lets kernels of `source` use memory of `target` (memory_alloc), between which `way` is LINK: by the addresses that memory_address
+     * says, with atomics, and each block with fences in its own order, as long as both devices are open. Absent, or a failure: links
+     * between kernels of the two go through the host.
+     */
+    gyre_status (*let_in)(gyre_device *source, gyre_device *target);
 } gyre_peer_ops;
 
 #ifdef __cplusplus

@@ -17,6 +17,11 @@ set(mixed_cases_cuda a_job_goes_through_five_kernels the_tightest_chain_keeps_or
   words_of_a_burst_end_their_flow_together two_replies_fail_a_flow a_handler_that_fails_has_emitted_nothing
   a_kernel_that_may_not_answer_fails_its_flow large_messages_arrive_whole texts_travel_along_links a_full_link_holds_its_sender_up
   a_reply_in_the_middle_waits_for_the_rest random_graphs_end_each_flow_as_foreseen)
+# kernels of two devices that use each other's memory, which are one pipeline
+set(mixed_cases_far the_tightest_chain_keeps_order a_flow_ends_as_its_handlers_say words_of_a_burst_end_their_flow_together
+  two_replies_fail_a_flow large_messages_arrive_whole texts_travel_along_links a_full_link_holds_its_sender_up
+  a_reply_in_the_middle_waits_for_the_rest random_graphs_end_each_flow_as_foreseen graphs_with_topics_end_each_flow_as_foreseen
+  a_subscription_gets_every_message no_more_are_under_way_than_the_window two_cycles_share_a_kernel each_flow_has_its_own_memory)
 set(mixed_quick_cuda a_job_goes_through_five_kernels words_of_a_burst_end_their_flow_together two_replies_fail_a_flow)
 
 set(mixed_quick a_job_goes_through_five_kernels a_flow_ends_as_its_handlers_say words_of_a_burst_end_their_flow_together
@@ -49,22 +54,28 @@ if(TARGET gyre-opencl)
 endif()
 
 if(TARGET emulator_driver)
+  # gyre_mixed_emulated(WAY CASE...): what rows need on devices made of software
+  function(gyre_mixed_emulated way)
+    foreach(case ${ARGN})
+      set(test conformance/${way}/${subject_${case}}/${case})
+      gyre_emulated(${test})
+      set_tests_properties(${test} PROPERTIES TIMEOUT 600)
+      # where processors are busy, blocks made of software take their time to obey
+      set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ${emulated_links}
+        GYRE_KERNEL__DEFAULT__STOP_TIMEOUT_MS=60000)
+      if(case MATCHES "^(random|graphs)_") # any kernel but the entry may be on any of them; in a tight part messages go one at a time
+        set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT GYRE_TEST_FLOWS=40 GYRE_TEST_DRAW=1)
+      endif()
+      if(NOT case STREQUAL a_job_goes_through_five_kernels) # which compiles for all of them
+        set_tests_properties(${test} PROPERTIES DEPENDS conformance/mixed_cpu_cuda/${subject_a_job_goes_through_five_kernels}/a_job_goes_through_five_kernels)
+      endif()
+      if(NOT case IN_LIST mixed_quick_cuda OR NOT way STREQUAL mixed_cpu_cuda) # in ./dev check all
+        set_property(TEST ${test} APPEND PROPERTY LABELS more)
+      endif()
+    endforeach()
+  endfunction()
   gyre_mixed(mixed_cpu_cuda cpu,cuda ${mixed_cases_cuda})
-  foreach(case ${mixed_cases_cuda})
-    set(test conformance/mixed_cpu_cuda/${subject_${case}}/${case})
-    gyre_emulated(${test})
-    set_tests_properties(${test} PROPERTIES TIMEOUT 600)
-    # where processors are busy, blocks made of software take their time to obey
-    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ${emulated_links}
-      GYRE_KERNEL__DEFAULT__STOP_TIMEOUT_MS=60000)
-    if(case MATCHES "random_graphs") # any kernel but the entry may be on any of them; in a tight part messages go one at a time
-      set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT GYRE_TEST_FLOWS=40 GYRE_TEST_DRAW=1)
-    endif()
-    if(NOT case STREQUAL a_job_goes_through_five_kernels) # which compiles for all of them
-      set_tests_properties(${test} PROPERTIES DEPENDS conformance/mixed_cpu_cuda/${subject_a_job_goes_through_five_kernels}/a_job_goes_through_five_kernels)
-    endif()
-    if(NOT case IN_LIST mixed_quick_cuda) # in ./dev check all
-      set_property(TEST ${test} APPEND PROPERTY LABELS more)
-    endif()
-  endforeach()
+  gyre_mixed_emulated(mixed_cpu_cuda ${mixed_cases_cuda})
+  gyre_mixed(mixed_far cuda:0,cuda:1 ${mixed_cases_far})
+  gyre_mixed_emulated(mixed_far ${mixed_cases_far})
 endif()

@@ -116,7 +116,7 @@ GYRE_OUTLINE_ void gyre_link_publish_copies_(gyre_link_view_ *links)
                 gyre_link_copy_placed_(own, &branch->out, count);
         }
         if (!heads)
-            __threadfence(); /* payloads before sequences */
+            gyre_link_fence_(links->far); /* payloads before sequences */
         __syncthreads();
     }
     if (threadIdx.x == 0)

@@ -274,7 +274,7 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
                 links->outs[i].tail = tails[i];
                 gyre_near_store_(&links->outs[i].ring->tail, tails[i]);
                 if (links->outs[i].share) /* as in gyre_link_make_room_ */
-                    __threadfence();
+                    gyre_link_fence_(links->far);
             }
         if (count) {
             gyre_turn_begins_(gyre_turn_(arguments, 0));
@@ -304,7 +304,7 @@ GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, g
     const gyre_u32 ends = (gyre_u32)__syncthreads_or((int)sum.ends);
     if (port_count > 0 && __syncthreads_or((int)sum.counted)) {
         if (threadIdx.x == 0)
-            __threadfence(); /* accounts are there before what was emitted is published */
+            gyre_link_fence_(links->far); /* accounts are there before what was emitted is published */
         __syncthreads();
     }
 #pragma unroll

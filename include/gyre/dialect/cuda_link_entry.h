@@ -97,7 +97,7 @@ GYRE_OUTLINE_ gyre_u32 gyre_entry_begin_(const gyre_link_view_ *links, gyre_u64 
     GYRE_IN_SHARED_(links);
     const gyre_u32 needs = gyre_entry_of_(links, origin)->needs;
     gyre_flow *flow = gyre_flow_of_(links, origin);
-    if (needs & GYRE_NEEDS_CARE_ && atomicExch(&flow->busy, 1u))
+    if (needs & GYRE_NEEDS_CARE_ && atomicExch_system(&flow->busy, 1u))
         return GYRE_BEGUN_BUSY_;
     if (needs & GYRE_FOREIGN_RING)
         gyre_entry_take_header_(links, origin);
@@ -134,7 +134,7 @@ GYRE_OUTLINE_ void gyre_entry_end_(const gyre_link_view_ *links, gyre_u64 origin
     if (out->info == GYRE_OUTCOME_REPLY && !(to & 1))
         gyre_entry_seal_reply_(links, origin, out);
     if (needs & GYRE_NEEDS_CARE_)
-        atomicExch(&gyre_flow_of_(links, origin)->busy, 0u);
+        atomicExch_system(&gyre_flow_of_(links, origin)->busy, 0u);
 }
 
 #endif

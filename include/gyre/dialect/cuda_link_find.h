@@ -23,7 +23,7 @@ GYRE_HELPER gyre_u32 gyre_link_is_whole_(const gyre_link_out_ *out, gyre_u32 num
     const gyre_u64 at = out->tail + ((gyre_u64)number << shift);
     const gyre_u64 needed = (at / GYRE_LINK_SECTIONS >> shift << shift) + ((gyre_u64)1 << shift);
     return number < GYRE_LINK_SECTIONS &&
-           gyre_near_load_(&out->ring->fetched[((gyre_u32)at & out->mask) >> shift]) >= needed;
+           gyre_near_load_(&out->fetched[((gyre_u32)at & out->mask) >> shift]) >= needed;
 }
 
 /* The tail of a ring behind the sections that were fetched whole, a bit for each of them in `whole`. */
@@ -63,7 +63,7 @@ GYRE_HELPER gyre_u32 gyre_link_make_room_(gyre_link_out_ *out, gyre_u32 wanted, 
             out->tail = tail;
             gyre_near_store_(&out->ring->tail, tail);
             if (out->share) /* before what is written into these places: gyre_link_key_own_ */
-                __threadfence();
+                gyre_link_fence_(out->far);
         }
         __syncwarp(mask);
     }
@@ -316,7 +316,7 @@ GYRE_HELPER gyre_u32 gyre_link_admit_(gyre_link_view_ *links, gyre_u32 which, gy
         return 0;
     if (gyre_link_take_(links, which, first, admitted))
         return 1;
-    gyre_admission_give_(its, admitted);
+    gyre_admission_give_(links, its, admitted);
     return 0;
 }
 #else

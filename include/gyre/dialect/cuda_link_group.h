@@ -36,17 +36,18 @@ GYRE_OUTLINE_ void gyre_group_close_(const gyre_link_view_ *links)
     if (!flow || !more)
         return;
     if ((gyre_i32)more > 0) { /* who ends the flow has seen messages that are published behind a fence */
-        atomicAdd(&flow->alive, more);
+        atomicAdd_system(&flow->alive, more);
         return;
     }
-    __threadfence(); /* what handlers wrote, and what was noted, is there for whoever ends the flow */
-    if (atomicSub(&flow->alive, fewer) != fewer)
+    gyre_link_fence_(
+        links->far); /* what handlers wrote, and what was noted, is there for whoever ends the flow */
+    if (atomicSub_system(&flow->alive, fewer) != fewer)
         return;
-    __threadfence(); /* what others noted is there */
+    gyre_link_fence_(links->far); /* what others noted is there */
     group->to[group->number] = gyre_reply_of_(links, group->origin) | gyre_end_flow_(flow, group->out);
     group->out->sequence = gyre_near_load_(&flow->index) + 1;
 #if GYRE_LIMITED
-    gyre_admission_give_(gyre_entry_of_(links, group->origin), 1);
+    gyre_admission_give_(links, gyre_entry_of_(links, group->origin), 1);
 #endif
 }
 

@@ -59,7 +59,7 @@ GYRE_HELPER gyre_u64 gyre_link_key_hash_(const gyre_link_in_ &in, gyre_u64 index
  * message. Called by the first warp.
  */
 GYRE_HELPER gyre_u32 gyre_link_key_own_(const gyre_link_in_ &in, gyre_u64 next, gyre_u32 there,
-                                        gyre_u64 *hash, gyre_u32 mask)
+                                        gyre_u64 *hash, gyre_u32 far, gyre_u32 mask)
 {
     const gyre_u32 lane = threadIdx.x & 31;
     gyre_u32 own = 0;
@@ -69,7 +69,8 @@ GYRE_HELPER gyre_u32 gyre_link_key_own_(const gyre_link_in_ &in, gyre_u64 next, 
         own = gyre_link_owner(*hash, gridDim.x) == blockIdx.x;
     }
     own = __ballot_sync(mask, own);
-    __threadfence(); /* the look at `tail` comes after the keys were read: pairs with the fence in gyre_link_room_ */
+    gyre_link_fence_(
+        far); /* the look at `tail` comes after the keys were read: pairs with the fence in gyre_link_room_ */
     const gyre_u64 tail = gyre_shuffle_(mask, gyre_near_load_(&in.ring->tail), 0);
     const gyre_u64 passed = tail > next ? tail - next : 0;
     return passed < 32 ? own & ~0u << passed : 0;
@@ -117,7 +118,7 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_key_claim_(gyre_link_view_ *links, gyre_link_in
         const gyre_u32 there = filled == mask ? lanes : (gyre_u32)__ffs((int)~filled) - 1;
         if (!there) /* or a later message is there: the next look sees where `tail` is */
             break;
-        const gyre_u32 own = gyre_link_key_own_(in, look.next, there, &hash, mask);
+        const gyre_u32 own = gyre_link_key_own_(in, look.next, there, &hash, links->far, mask);
         const gyre_u32 seen = gyre_link_key_pick_(links, &look, own, hash, there, mask);
         look.next += seen;
         if (seen < lanes)
@@ -139,10 +140,10 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_key_claim_(gyre_link_view_ *links, gyre_link_in
 GYRE_HELPER void gyre_link_key_give_back_(const gyre_link_view_ *links, const gyre_link_run_ &run)
 {
     const gyre_u32 shift = gyre_link_shift_((gyre_u32)run.mask);
+    gyre_u64 *const fetched = gyre_link_counts_of_(links, run.ring, run.which);
 #pragma unroll 1
     for (gyre_u32 i = 0; i < run.count; i++)
-        gyre_near_add_(&run.ring->fetched[(gyre_u32)(gyre_link_index_(links, run, i) & run.mask) >> shift],
-                       1);
+        gyre_near_add_(&fetched[(gyre_u32)(gyre_link_index_(links, run, i) & run.mask) >> shift], 1);
 }
 
 #endif

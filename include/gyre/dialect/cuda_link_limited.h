@@ -18,7 +18,7 @@
 /* A request that is passed over (cuda_link_entry.h) was counted as a flow that begins, except one that is to be dropped. */
 #define GYRE_LINK_PASS_OVER_(links, message)                                                                 \
     ((message)->index >= (links)->run.drop_before                                                            \
-         ? gyre_admission_give_(gyre_entry_of_((links), (message)->origin), 1)                               \
+         ? gyre_admission_give_((links), gyre_entry_of_((links), (message)->origin), 1)                      \
          : (void)0)
 
 /* ---- before the handler ---- */
@@ -34,14 +34,14 @@ GYRE_OUTLINE_ void gyre_memory_clear_(gyre_u8 *memory, gyre_u32 size)
  * Clears a flow's memory at this kernel at the first message of the flow. The word in front of it says of which flow it is:
  * 2 * (index + 1) while a block clears it, and one more when it has. Called by one thread.
  */
-GYRE_OUTLINE_ void gyre_memory_touch_(gyre_u8 *place, gyre_u64 index, gyre_u32 size)
+GYRE_OUTLINE_ void gyre_memory_touch_(gyre_u8 *place, gyre_u64 index, gyre_u32 size, gyre_u32 far)
 {
     gyre_u64 *const mark = (gyre_u64 *)place;
     const gyre_u64 ready = (index + 1) << 1 | 1;
     gyre_u64 seen = gyre_near_load_(mark);
-    if (seen != ready && seen != ready - 1 && atomicCAS(mark, seen, ready - 1) == seen) {
+    if (seen != ready && seen != ready - 1 && atomicCAS_system(mark, seen, ready - 1) == seen) {
         gyre_memory_clear_(place + GYRE_FLOW_FRONT, size);
-        __threadfence();
+        gyre_link_fence_(far);
         gyre_near_store_(mark, ready);
         return;
     }
@@ -49,7 +49,8 @@ GYRE_OUTLINE_ void gyre_memory_touch_(gyre_u8 *place, gyre_u64 index, gyre_u32 s
     while (gyre_near_load_(mark) != ready) { /* another block is clearing it */
     }
     if (gridDim.x > 1)
-        __threadfence(); /* what this multiprocessor has kept of it may be older than what other blocks wrote */
+        gyre_link_fence_(
+            far); /* what this multiprocessor has kept of it may be older than what other blocks wrote */
 }
 
 /* Says where the message's flow has memory at the kernel. Lane 0 clears it, which the others see behind the next barrier. */
@@ -74,7 +75,8 @@ GYRE_HELPER void gyre_link_remember_(const gyre_link_view_ *links, const gyre_li
             entry->memory + (gyre_u64)GYRE_ORIGIN_PLACE(message->origin) * entry->memory_size;
         gyre->memory = place + GYRE_FLOW_FRONT;
         if (clears)
-            gyre_memory_touch_(place, gyre->flow ? gyre_near_load_(gyre->flow) : message->index, size);
+            gyre_memory_touch_(place, gyre->flow ? gyre_near_load_(gyre->flow) : message->index, size,
+                               links->far);
     }
 }
 
@@ -146,11 +148,12 @@ GYRE_OUTLINE_ gyre_u32 gyre_limited_counted_(const gyre_link_view_ *links, gyre_
     gyre_u32 is_over = 0;
     if (more && group)
         group->more = 0;
-    if (more && atomicAdd(&flow->alive, change) + change > gyre_entry_of_(links, message->origin)->quota) {
+    if (more &&
+        atomicAdd_system(&flow->alive, change) + change > gyre_entry_of_(links, message->origin)->quota) {
         is_over = 1;
         gyre_near_half_store_(&flow->over, 1);
         gyre_write_failure_(out, GYRE_FAILURE_QUOTA, GYRE_OVER_TEXT_);
-        atomicSub(&flow->alive, more);
+        atomicSub_system(&flow->alive, more);
     }
     if (group)
         gyre_group_settle_(links, group, out, alive && !is_over);
@@ -190,7 +193,7 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
         if (message->to && !begins)
             message->index = gyre_near_load_(index);
         if (message->to && out->info != GYRE_OUTCOME_DROPPED)
-            gyre_admission_give_(gyre_entry_of_(links, message->origin), 1);
+            gyre_admission_give_(links, gyre_entry_of_(links, message->origin), 1);
         if (message->to && links->needs)
             gyre_entry_end_(links, message->origin, message->index, message->to, out);
     }

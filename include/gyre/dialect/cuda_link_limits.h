@@ -33,7 +33,7 @@ GYRE_HELPER gyre_u32 gyre_admission_take_(const gyre_link_entry_ *entry, gyre_u3
 #pragma unroll 1
     while (seen < entry->window) {
         const gyre_u32 left = entry->window - seen, taken = wanted < left ? wanted : left;
-        const gyre_u32 found = atomicCAS(under_way, seen, seen + taken);
+        const gyre_u32 found = atomicCAS_system(under_way, seen, seen + taken);
         if (found == seen)
             return taken;
         seen = found;
@@ -42,12 +42,13 @@ GYRE_HELPER gyre_u32 gyre_admission_take_(const gyre_link_entry_ *entry, gyre_u3
 }
 
 /* Counts flows that end, before their completions are published: who has all of them finds none under way. */
-GYRE_HELPER void gyre_admission_give_(const gyre_link_entry_ *entry, gyre_u32 count)
+GYRE_HELPER void gyre_admission_give_(const gyre_link_view_ *links, const gyre_link_entry_ *entry,
+                                      gyre_u32 count)
 {
     if (!entry->admission)
         return;
-    atomicSub(&entry->admission->under_way, count);
-    __threadfence();
+    atomicSub_system(&entry->admission->under_way, count);
+    gyre_link_fence_(links->far);
 }
 
 /* ---- the message that is kept ---- */

@@ -79,10 +79,10 @@ GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_
     const gyre_u32 first = ((gyre_u32)source.next & source.mask) >> shift;
     const gyre_u32 left = (1u << shift) - ((gyre_u32)source.next & ((1u << shift) - 1));
     if (count <= left) {
-        gyre_near_add_(&in->ring->fetched[first], count);
+        gyre_near_add_(&in->fetched[first], count);
         return;
     }
-    gyre_link_give_back_(links, {source.next, source.mask, 0, 0, in->ring, 0, count, 0, 0, 0, 0});
+    gyre_link_give_back_(links, {source.next, source.mask, 0, 0, in->ring, 0, count, 0, source.which, 0, 0});
 }
 
 /* Whether each ring has room for `count` messages, as far as is known. */
@@ -252,7 +252,7 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
         failed = gyre_lone_handle_<K>(arguments, links, source, line, ports, &message, buffers, gyre);
     }
     if (message.counted)
-        __threadfence(); /* accounts are there before what was emitted is published */
+        gyre_link_fence_(links->far); /* accounts are there before what was emitted is published */
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)

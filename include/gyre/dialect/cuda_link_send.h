@@ -99,7 +99,7 @@ GYRE_OUTLINE_ void gyre_link_send_(const gyre_link_out_ *out, gyre_link_given_ m
     }
     if (gyre_link_by_line_(out))
         return;
-    __threadfence();
+    gyre_link_fence_(out->far);
     __syncwarp();
 #pragma unroll 1
     for (gyre_u32 number = 0; number < mine.count; number++) {
@@ -195,7 +195,7 @@ GYRE_HELPER void gyre_link_publish_block_(gyre_link_view_ *links, const gyre_cud
     /* one fence for the accounts of all lanes: the fences of warps would wait for each other */
     if (__syncthreads_or((int)message.counted)) {
         if (threadIdx.x == 0)
-            __threadfence();
+            gyre_link_fence_(links->far);
         __syncthreads();
     }
 #pragma unroll
@@ -238,7 +238,7 @@ GYRE_HELPER void gyre_link_publish_(gyre_link_view_ *links, const gyre_cuda_port
             return;
         }
         if (__any_sync(GYRE_ALL_LANES, message.counted))
-            __threadfence();
+            gyre_link_fence_(links->far);
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++) {
@@ -278,7 +278,7 @@ GYRE_HELPER void gyre_link_place_(gyre_link_view_ *links, const gyre_cuda_port *
 GYRE_OUTLINE_ void gyre_link_publish_placed_(gyre_link_view_ *links)
 {
     if (threadIdx.x == 0)
-        __threadfence(); /* what thread 0 wrote into the slots */
+        gyre_link_fence_(links->far); /* what thread 0 wrote into the slots */
     __syncthreads();
     if (links->branch_count)
         gyre_link_publish_copies_(links);

@@ -50,6 +50,7 @@ enum gyre_run_from_ {
 struct gyre_link_out_ {
     gyre_link_ring *ring;
     gyre_u8 *slots;
+    gyre_u64 *fetched; /* gyre_link_ring.fetched, or what stands in its place */
     gyre_u64 head, tail;
     gyre_u64 next; /* behind what a run in turn has placed so far */
     gyre_u32 mask, stride;
@@ -57,7 +58,8 @@ struct gyre_link_out_ {
     gyre_u32 use;   /* enum gyre_port_use */
     gyre_u32 share; /* enum gyre_link_share */
     gyre_u32 placed,
-        heard; /* of a topic: what is emitted is put into this ring; a subscriber fetches from it */
+        heard;    /* of a topic: what is emitted is put into this ring; a subscriber fetches from it */
+    gyre_u32 far; /* as gyre_link_view_.far */
     gyre_cuda_port_type type;
 #if GYRE_ASKS
     gyre_u32 talk, back, choice; /* as in the ring */
@@ -91,6 +93,7 @@ struct gyre_link_in_ {
     gyre_u32 share,
         talk; /* enum gyre_link_share, enum gyre_link_talk; without GYRE_ASKS no message asks or answers */
     gyre_u32 pool; /* 0: the ring is of no pool; else gyre_link_ring.pool, with GYRE_POOL_OWNER_ */
+    gyre_u64 *fetched; /* as in gyre_link_out_ */
 };
 
 #define GYRE_NEEDS_CARE_   (GYRE_FOREIGN_RING | GYRE_FOREIGN_REPLIES)
@@ -144,6 +147,7 @@ struct gyre_link_view_ {
     gyre_block_view *view;
     const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
     gyre_u32 port_count, inlet_count, answers;
+    gyre_u32 far;         /* not 0: kernels of other devices are stages of the pipeline */
     gyre_u32 turn;        /* runs that were taken: where to look first */
     gyre_u32 in_turn;     /* messages of the next run in turn, at most */
     gyre_u32 enters;      /* how many of the served queues enter the pipeline */
@@ -192,10 +196,19 @@ struct gyre_link_view_ {
 
 /* ---- the device's own memory ---- */
 
+/* Orders accesses for all blocks of a pipeline. `far`: of several devices, for which a fence takes longer. */
+GYRE_HELPER void gyre_link_fence_(gyre_u32 far)
+{
+    if (far)
+        gyre_fence_system_();
+    else
+        __threadfence();
+}
+
 GYRE_HELPER gyre_chunk gyre_near_chunk_load_(const void *from)
 {
     gyre_chunk chunk;
-    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0,%1},[%2];"
+    asm volatile("ld.relaxed." GYRE_NEAR_SCOPE_ ".global.v2.u64 {%0,%1},[%2];"
                  : "=l"(chunk.x), "=l"(chunk.y)
                  : "l"(from)
                  : "memory");
@@ -204,23 +217,24 @@ GYRE_HELPER gyre_chunk gyre_near_chunk_load_(const void *from)
 
 GYRE_HELPER void gyre_near_chunk_store_(void *to, gyre_chunk chunk)
 {
-    asm volatile("st.relaxed.gpu.global.v2.u64 [%0],{%1,%2};" ::"l"(to), "l"(chunk.x), "l"(chunk.y)
+    asm volatile("st.relaxed." GYRE_NEAR_SCOPE_ ".global.v2.u64 [%0],{%1,%2};" ::"l"(to), "l"(chunk.x),
+                 "l"(chunk.y)
                  : "memory");
 }
 
 GYRE_HELPER void gyre_near_store_(gyre_u64 *to, gyre_u64 value)
 {
-    asm volatile("st.relaxed.gpu.global.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
+    asm volatile("st.relaxed." GYRE_NEAR_SCOPE_ ".global.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
 }
 
 GYRE_HELPER void gyre_near_half_store_(gyre_u32 *to, gyre_u32 value)
 {
-    asm volatile("st.relaxed.gpu.global.u32 [%0],%1;" ::"l"(to), "r"(value) : "memory");
+    asm volatile("st.relaxed." GYRE_NEAR_SCOPE_ ".global.u32 [%0],%1;" ::"l"(to), "r"(value) : "memory");
 }
 
 GYRE_HELPER void gyre_near_add_(gyre_u64 *to, gyre_u64 value)
 {
-    asm volatile("red.relaxed.gpu.global.add.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
+    asm volatile("red.relaxed." GYRE_NEAR_SCOPE_ ".global.add.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
 }
 
 /* Where a slot of a link has its sequence. */
@@ -380,11 +394,26 @@ GYRE_HELPER gyre_u32 gyre_link_shift_(gyre_u32 mask)
     return (gyre_u32)__popc(mask / GYRE_LINK_SECTIONS);
 }
 
+/* Where the fetched messages of a ring are counted. */
+GYRE_HELPER gyre_u64 *gyre_link_counts_(gyre_link_ring *ring)
+{
+    const gyre_u64 credit = gyre_near_load_(&ring->credit);
+    return credit ? (gyre_u64 *)credit : ring->fetched;
+}
+
+/* The same for the ring of inlet `number`. */
+GYRE_HELPER gyre_u64 *gyre_link_counts_of_(const gyre_link_view_ *links, gyre_link_ring *ring,
+                                           gyre_u32 number)
+{
+    return number < GYRE_LINK_INLETS ? links->inlets[number].fetched : gyre_link_counts_(ring);
+}
+
 /* `rings`: the address of the first of the kernel's rings. */
 GYRE_HELPER void gyre_link_open_ring_(gyre_link_out_ *out, gyre_u64 rings)
 {
     out->ring = (gyre_link_ring *)rings + blockIdx.x;
     out->slots = (gyre_u8 *)gyre_near_load_(&out->ring->slots);
+    out->fetched = gyre_link_counts_(out->ring);
     out->mask = gyre_near_half_load_(&out->ring->capacity) - 1;
     out->shift = gyre_link_shift_(out->mask);
     out->stride = gyre_near_half_load_(&out->ring->stride);
@@ -405,7 +434,7 @@ GYRE_OUTLINE_ void gyre_link_open_out_(gyre_link_view_ *links, gyre_u32 number, 
 {
     gyre_link_out_ *out = &links->outs[number];
     const gyre_link_port *port = &links->table->ports[number];
-    *out = {0, 0, 0, 0, 0, 0, 0, 0, GYRE_PORT_UNWIRED, 0, 0, 0, type};
+    *out = {0, 0, 0, 0, 0, 0, 0, 0, 0, GYRE_PORT_UNWIRED, 0, 0, 0, links->far, type};
     if (!links->table || number >= gyre_near_half_load_(&links->table->port_count))
         return;
     out->use = gyre_near_half_load_(&port->use);
@@ -508,6 +537,7 @@ GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_
 #else
     in.pool = 0;
 #endif
+    in.fetched = gyre_link_counts_(in.ring);
     in.next = gyre_near_load_(in.share ? &gyre_link_window_(links, number)->next : &in.ring->claimed);
     return in;
 }
@@ -597,7 +627,9 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->table = (const gyre_link_table *)gyre_word_load_(&arguments.control->command.links);
     links->port_count = port_count;
     links->inlet_count = links->table ? gyre_near_half_load_(&links->table->inlet_count) : 0;
-    links->answers = links->table ? gyre_near_half_load_(&links->table->answers) : 0;
+    const gyre_u32 does = links->table ? gyre_near_half_load_(&links->table->answers) : 0;
+    links->answers = does & GYRE_TABLE_ANSWERS;
+    links->far = does & GYRE_TABLE_FAR;
     links->turn = links->enters = links->looks = links->inlets_wide = 0;
     links->tight = links->aside = links->needs = 0;
     links->wide = links->waits = 0;

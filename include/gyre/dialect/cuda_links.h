@@ -85,10 +85,11 @@ GYRE_HELPER void gyre_link_give_back_(const gyre_link_view_ *links, const gyre_l
     }
     const gyre_u32 shift = gyre_link_shift_((gyre_u32)run.mask);
     const gyre_u64 end = run.first + run.count;
+    gyre_u64 *const fetched = gyre_link_counts_of_(links, run.ring, run.which);
     gyre_u64 first = run.first;
     while (first != end) {
         const gyre_u64 border = ((first >> shift) + 1) << shift, stop = border < end ? border : end;
-        gyre_near_add_(&run.ring->fetched[((gyre_u32)first & (gyre_u32)run.mask) >> shift], stop - first);
+        gyre_near_add_(&fetched[((gyre_u32)first & (gyre_u32)run.mask) >> shift], stop - first);
         first = stop;
     }
 }
@@ -162,7 +163,7 @@ GYRE_HELPER gyre_u64 gyre_reply_of_(const gyre_link_view_ *links, gyre_u64 origi
 GYRE_OUTLINE_ void gyre_note_reply_(const gyre_link_view_ *links, gyre_u64 origin, const gyre_slot *out)
 {
     gyre_flow *flow = gyre_flow_of_(links, origin);
-    if (atomicAdd(&flow->answers, 1u) != 0)
+    if (atomicAdd_system(&flow->answers, 1u) != 0)
         return;
     gyre_chunk *to = (gyre_chunk *)gyre_reply_of_(links, origin);
     const gyre_u32 chunks = (out->length + 15) / 16;
@@ -178,7 +179,7 @@ GYRE_OUTLINE_ void gyre_note_reply_(const gyre_link_view_ *links, gyre_u64 origi
 /* Notes the failure in `out`, unless another handler failed before. */
 GYRE_HELPER void gyre_note_failure_(gyre_flow *flow, const gyre_slot *out)
 {
-    if (atomicAdd(&flow->failures, 1u) != 0)
+    if (atomicAdd_system(&flow->failures, 1u) != 0)
         return;
 #pragma unroll 1
     for (gyre_u32 i = 0; i < sizeof(gyre_failure) / 8; i++)
@@ -215,7 +216,7 @@ GYRE_OUTLINE_ void gyre_flow_begins_(const gyre_link_view_ *links, gyre_u64 orig
     *(volatile gyre_u32 *)&flow->answers = 0;
     *(volatile gyre_u32 *)&flow->failures = 0;
     *(volatile gyre_u32 *)&flow->alive = sent;
-    __threadfence();
+    gyre_link_fence_(links->far);
     if (out->info == GYRE_OUTCOME_REPLY)
         gyre_note_reply_(links, origin, out);
 }
@@ -233,13 +234,13 @@ GYRE_OUTLINE_ gyre_u64 gyre_settle_counted_(const gyre_link_view_ *links, gyre_u
     else if (out->info == GYRE_OUTCOME_REPLY)
         gyre_note_reply_(links, origin, out);
     if (sent > 1)
-        atomicAdd(&flow->alive, sent - 1);
+        atomicAdd_system(&flow->alive, sent - 1);
     if (sent)
         return 0;
-    __threadfence(); /* what was noted above is there for whoever ends the flow */
-    if (atomicSub(&flow->alive, 1u) != 1)
+    gyre_link_fence_(links->far); /* what was noted above is there for whoever ends the flow */
+    if (atomicSub_system(&flow->alive, 1u) != 1)
         return 0;
-    __threadfence(); /* what others noted is there */
+    gyre_link_fence_(links->far); /* what others noted is there */
     return gyre_reply_of_(links, origin) | gyre_end_flow_(flow, out);
 }
 

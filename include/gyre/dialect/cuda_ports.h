@@ -140,7 +140,7 @@ GYRE_HELPER gyre_u64 gyre_flow_id(const gyre_context *gyre)
     if (gyre->origin & GYRE_ORIGIN_TAP)
         return 0;
     if (gyre->flow)
-        asm volatile("ld.relaxed.gpu.global.u64 %0,[%1];" : "=l"(index) : "l"(gyre->flow) : "memory");
+        asm volatile("ld.relaxed.sys.global.u64 %0,[%1];" : "=l"(index) : "l"(gyre->flow) : "memory");
     return gyre->origin ? ((gyre_u64)GYRE_ORIGIN_TABLE(gyre->origin) + 1) << 56 | (index << 8 >> 8) : 0;
 }
 

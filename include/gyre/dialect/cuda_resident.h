@@ -60,18 +60,28 @@ GYRE_HELPER void gyre_fence_block_(void)
     asm volatile("fence.acq_rel.cta;" ::: "memory");
 }
 
+/*
+ * Whose changes a load of this device's memory sees. A stage may have its links with kernels of another device (cuda_link_view.h); in
+ * loads and stores without a fence the wider scope costs nothing.
+ */
+#if GYRE_STAGE
+#define GYRE_NEAR_SCOPE_ "sys"
+#else
+#define GYRE_NEAR_SCOPE_ "gpu"
+#endif
+
 /* Loads a word of shared or device memory that other warps or blocks change. */
 GYRE_HELPER gyre_u64 gyre_near_load_(const gyre_u64 *from)
 {
     gyre_u64 value;
-    asm volatile("ld.relaxed.gpu.u64 %0,[%1];" : "=l"(value) : "l"(from) : "memory");
+    asm volatile("ld.relaxed." GYRE_NEAR_SCOPE_ ".u64 %0,[%1];" : "=l"(value) : "l"(from) : "memory");
     return value;
 }
 
 GYRE_HELPER gyre_u32 gyre_near_half_load_(const gyre_u32 *from)
 {
     gyre_u32 value;
-    asm volatile("ld.relaxed.gpu.u32 %0,[%1];" : "=r"(value) : "l"(from) : "memory");
+    asm volatile("ld.relaxed." GYRE_NEAR_SCOPE_ ".u32 %0,[%1];" : "=r"(value) : "l"(from) : "memory");
     return value;
 }
 

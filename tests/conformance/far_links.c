@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pipelines whose kernels are on two devices that use each other's memory: their links go straight, unless `peers` is off. */
+#include "conformance.h"
+#include "kernels/links.h"
+
+#include <gyre/pipeline.h>
+#include <string.h>
+
+enum { KERNELS = 5, LINKS = KERNELS - 1, JOBS = 3000, WINDOW = 512 };
+
+static const char *const names[KERNELS] = {"a", "b", "c", "d", "e"};
+static const char *const ports[LINKS] = {"a.out", "b.out", "c.out", "d.out"};
+
+/* ---- chains over both devices ---- */
+
+static gyre_status launch_at(gyre_runtime *runtime, const char *backend, uint32_t device, const char *kernel,
+                             const char *name)
+{
+    gyre_kernel *launched = NULL;
+    const gyre_launch_desc desc = {.size = sizeof desc,
+                                   .source = kernel_path("links.gyre.c"),
+                                   .kernel = kernel,
+                                   .name = name,
+                                   .backend = backend,
+                                   .device = device,
+                                   .blocks = 1};
+    return gyre_launch(runtime, &desc, &launched);
+}
+
+/* a -> b -> c -> d -> e: the first one on `first`, the others on the devices 1, 0, 1, 0 of the case's backend. */
+static gyre_pipeline *open_chain(const struct conformance *test, gyre_runtime *runtime, const char *first)
+{
+    gyre_link_desc links[LINKS];
+    gyre_pipeline *pipeline = NULL;
+    for (uint32_t i = 0; i < KERNELS; i++) {
+        const gyre_status status =
+            launch_at(runtime, i ? test->backend : first, i % 2, i < LINKS ? "pass" : "finish", names[i]);
+        if (status != GYRE_OK && i == 1)
+            not_on_this_machine("a second device");
+        must(status);
+    }
+    for (int i = 0; i < LINKS; i++)
+        links[i] = (gyre_link_desc){.size = sizeof links[i], .from = ports[i], .to = names[i + 1]};
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "far",
+                                     .entries = names,
+                                     .entry_count = 1,
+                                     .answers = names + LINKS,
+                                     .answer_count = 1,
+                                     .links = links,
+                                     .link_count = LINKS};
+    must(gyre_pipeline_open(runtime, &desc, &pipeline));
+    return pipeline;
+}
+
+/*
+ * Each job passes all kernels, and its reply is the one of its request. `before`: jobs that the queue had earlier.
+ */
+static void stream_jobs(gyre_queue *queue, uint64_t before, uint64_t count)
+{
+    uint64_t sent = 0;
+    for (uint64_t received = 0; received < count; received++) {
+        job reply;
+        gyre_completion completion;
+        for (; sent < count && sent < received + WINDOW; sent++) {
+            const job request = {.number = sent};
+            must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+        }
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == GYRE_REPLIED && completion.index == before + received);
+        require(reply.number == received && reply.hops == KERNELS && reply.sum == received * LINKS);
+    }
+}
+
+static gyre_link_info link_of(const gyre_pipeline *pipeline, size_t index)
+{
+    gyre_link_info info = {.size = sizeof info};
+    must(gyre_pipeline_link(pipeline, index, &info));
+    return info;
+}
+
+/* ---- cases ---- */
+
+static void links_of_two_devices_go_straight(struct conformance *test)
+{
+    gyre_pipeline *pipeline = open_chain(test, test->runtime, test->backend);
+    stream_jobs(gyre_pipeline_queue(pipeline), 0, JOBS);
+    for (size_t i = 0; i < LINKS; i++) {
+        const gyre_link_info info = link_of(pipeline, i);
+        require(!info.through_host && info.sent == JOBS && info.waiting == 0);
+    }
+    require(!has_logged(test, "through the host"));
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+/* The kernels of both devices are one part: only the link from the processor leads through the host. */
+static void kernels_of_two_devices_are_one_part(struct conformance *test)
+{
+    gyre_pipeline *pipeline = open_chain(test, test->runtime, "cpu");
+    stream_jobs(gyre_pipeline_queue(pipeline), 0, JOBS);
+    for (size_t i = 0; i < LINKS; i++)
+        require(link_of(pipeline, i).through_host == (i == 0));
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+/* Counts lines that say why links go through the host. */
+static void count_told(void *told, int level, const char *text)
+{
+    (void)level;
+    if (strstr(text, "pipeline 'far': links between devices 0 and 1 of") &&
+        strstr(text, "go through the host: gyre.peers is false"))
+        ++*(int *)told;
+}
+
+static void links_go_through_the_host_without_peers(struct conformance *test)
+{
+    static const char *const settings[] = {"peers=false", "log_level=info", NULL};
+    int told = 0;
+    const gyre_open_desc desc = {.size = sizeof desc,
+                                 .settings = settings,
+                                 .backend = test->backend,
+                                 .log = count_told,
+                                 .log_context = &told};
+    gyre_runtime *runtime = NULL;
+    must(gyre_open(&desc, &runtime));
+    gyre_pipeline *pipeline = open_chain(test, runtime, "cpu");
+    stream_jobs(gyre_pipeline_queue(pipeline), 0, JOBS / 4);
+    for (size_t i = 0; i < LINKS; i++)
+        require(link_of(pipeline, i).through_host);
+    gyre_close(runtime);
+    require(told == 1);
+}
+
+/* A link that led to a kernel of its own device leads to one of the other device. */
+static void a_link_leads_to_the_other_device(struct conformance *test)
+{
+    gyre_pipeline *pipeline = open_chain(test, test->runtime, test->backend);
+    must(launch_at(test->runtime, test->backend, 1, "finish", "f"));
+    stream_jobs(gyre_pipeline_queue(pipeline), 0, JOBS / 4);
+    must(gyre_link_retarget(pipeline, "d.out", "f", soon()));
+    stream_jobs(gyre_pipeline_queue(pipeline), JOBS / 4, JOBS / 4);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+/* Requests end whose messages are on the other device when that dies: a fault ends the use of all GPUs in the process. */
+static void a_device_that_dies_takes_its_requests_along(struct conformance *test)
+{
+    static const char *const entry = "far_pass";
+    const gyre_link_desc link = {.size = sizeof link, .from = "far_pass.out", .to = "far_die"};
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "far",
+                                     .entries = &entry,
+                                     .entry_count = 1,
+                                     .links = &link,
+                                     .link_count = 1};
+    gyre_pipeline *pipeline = NULL;
+    gyre_completion completion;
+    uint64_t number = 0;
+    for (uint32_t device = 0; device < 2; device++) {
+        gyre_kernel *kernel = NULL;
+        const gyre_launch_desc launch = {.size = sizeof launch,
+                                         .source = kernel_path("far.gyre.c"),
+                                         .kernel = device ? "far_die" : entry,
+                                         .backend = test->backend,
+                                         .device = device};
+        if (gyre_launch(test->runtime, &launch, &kernel) != GYRE_OK && device)
+            not_on_this_machine("a second device");
+        require(kernel);
+    }
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    gyre_queue *queue = gyre_pipeline_queue(pipeline);
+    must(gyre_send(queue, &number, sizeof number, NULL, soon()));
+    must(gyre_receive(queue, NULL, 0, &completion, soon()));
+    require(completion.outcome == GYRE_NOT_REPLIED);
+    number = 1; /* which far_die does not survive */
+    must(gyre_send(queue, &number, sizeof number, NULL, soon()));
+    require(gyre_receive(queue, NULL, 0, &completion, soon()) == GYRE_LOST);
+    require_sentence("died");
+}
+
+const struct conformance_case far_link_cases[] = {
+    {"links_of_two_devices_go_straight", links_of_two_devices_go_straight},
+    {"kernels_of_two_devices_are_one_part", kernels_of_two_devices_are_one_part},
+    {"links_go_through_the_host_without_peers", links_go_through_the_host_without_peers},
+    {"a_link_leads_to_the_other_device", a_link_leads_to_the_other_device},
+    {"a_device_that_dies_takes_its_requests_along", a_device_that_dies_takes_its_requests_along},
+    {NULL, NULL},
+};
