@@ -57,6 +57,7 @@ void cpu_check_close(struct gyre_device *device)
     if (!device->checks)
         return;
     write_traffic(device);
+    cpu_crash_close(&device->settings, device->checks->messages);
     cpu_shadow_free(&device->checks->shared);
     pthread_mutex_destroy(&device->checks->lock);
     free(device->checks);

@@ -18,7 +18,8 @@
      .backend = "cpu",
      .key = "crash_file",
      .preset = "",
-     .doc = "With `check = crash`: the file that gets where the process ended; it ends once, when the file is empty. `gyre call` sets it."},
+     .doc = "With `check = crash`: the file that gets where the process ended; it ends once, when the file is empty. Without a `crash_message` it gets how many "
+            "messages there were. `gyre call` sets it."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_INT,
      .backend = "cpu",
