@@ -243,7 +243,7 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
     if (watched->latest)
         watched->latest[context->lane] = code;
     if (watched->explored) {
-        cpu_lanes_yield(context);
+        cpu_lanes_yield(context, code);
         if (how & GYRE_TOUCH_WRITES && !belongs_to_message(range))
             cpu_explore_note(watched->explored, at, size);
     }
