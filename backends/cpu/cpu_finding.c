@@ -393,8 +393,8 @@ static void write_switches(const struct cpu_worker *worker, const struct cpu_dif
                 used += (size_t)snprintf(text + used, size - used, "; seed %" PRIu64 " leaves",
                                          difference->seeds[i]);
             if (used < size)
-                used += (size_t)snprintf(text + used, size - used, "%s lane %u before %s for lane %u", j ? "," : "",
-                                         one->from, place, one->to);
+                used += (size_t)snprintf(text + used, size - used, "%s lane %u before %s for lane %u",
+                                         j ? "," : "", one->from, place, one->to);
             if (used >= size)
                 return;
         }

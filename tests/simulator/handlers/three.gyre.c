@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two lanes meet twice by atomic numbers, which goes wrong when each is left just there: it takes three switches.
  * call: --check schedule --seeds 10000 --lanes 2
  * request: ONE
