@@ -126,6 +126,7 @@ exits 0
 says "2 of 2 answers as expected"
 run call "${flight[@]}" --set queue.kinds.record_failures=-1 kinds.gyre.c "$well"
 exits 4
+rm flight.gyre-case
 run call --backend cpu --set queue.kinds.record=/dev/null kinds.gyre.c '{"kind":1,"value":0}'
 exits 1
 says "record: '/dev/null' is no regular file; name another one"
