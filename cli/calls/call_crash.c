@@ -140,7 +140,9 @@ void call_crash_tell(const call_crash *crash, uint64_t seed, FILE *out)
         line[strcspn(line, "\n")] = '\0';
         fprintf(out, "gyre: with seed %" PRIu64 " the worker process ended %s; ", seed, line);
         if (crash->is_pipeline)
-            fprintf(out, "requests without an answer begin again in the next one, unless a stage is lost with what it kept\n");
+            fprintf(
+                out,
+                "requests without an answer begin again in the next one, unless a stage is lost with what it kept\n");
         else if (crash->checkpoint)
             fprintf(out, "the next one went on from a checkpoint after request %" PRIu64 "\n",
                     crash->checkpoint);
