@@ -532,7 +532,7 @@ static int check_save(const call_run *call)
         call->case_path)
         return cli_usage_error(call->cli, "--save is for a kernel that runs with --check%s",
                                call->case_path  ? "; --case has a file already"
-                               : call->pipeline ? ", and for a pipeline with --check schedule or order"
+                               : call->pipeline ? ", and for a pipeline with --check schedule, order or crash"
                                                 : "");
     return case_file_spare(call->save);
 }
@@ -563,9 +563,6 @@ static int set_checks(call_run *call)
         return cli_usage_error(cli, "--check: expected words such as races,memory, found '%s'", call->checks);
     call->is_whole = call_seeds_are_whole(call->checks, call->pipeline);
     call_seeds_init(&call->runs, call->checks, call->seed, call->seeds);
-    if (call->runs.has_crashes && call->pipeline)
-        return cli_usage_error(cli,
-                               "--check crash is for a kernel: those of a pipeline have no worker process");
     if (call->seed && !call->is_whole)
         snprintf(settings[1], sizeof settings[1], "backend.cpu.seed=%llu", (unsigned long long)call->seed);
     if (call->seeds && !call->is_whole)
@@ -718,6 +715,7 @@ static int run_with_seeds(call_run *call)
     if (code != CLI_OK)
         return code;
     call->runs.crash.requests = call->played.count;
+    call->runs.crash.is_pipeline = call->pipeline != NULL;
     code = call_seeds_run(&call->runs, call->cli, run_whole, close_whole, call);
     if (!call->save || code == CLI_TIMEOUT)
         return code;

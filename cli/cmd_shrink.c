@@ -22,10 +22,10 @@
 static const char HELP[] =
     "usage: gyre shrink FILE.gyre-case [-o FILE] [--backend NAME] [--tries N] [--limit MS]\n"
     "\n"
-    "Makes a case smaller that shows a mistake: fewer requests, fewer lanes, blocks and seeds, smaller values in\n"
-    "requests, as long as the same mistake is found at the same lines (docs/testing.md). Where a pair expects an\n"
-    "answer its values stay. Of a case with another answer than the expected one only the requests behind it are\n"
-    "left out, because the answer may follow from those before it.\n"
+    "Makes a case smaller that shows a mistake: fewer requests, fewer lanes, blocks, seeds and switches between\n"
+    "lanes, smaller values in requests, as long as the same mistake is found at the same lines (docs/testing.md).\n"
+    "Where a pair expects an answer its values stay. Of a case with another answer than the expected one only the\n"
+    "requests behind it are left out, because the answer may follow from those before it.\n"
     "\n"
     "  -o FILE      where the small case goes, in the folder of the case; default: NAME.small.gyre-case\n"
     "  --tries N    how many versions are tried at most; default 2000\n"
@@ -35,7 +35,13 @@ static const char HELP[] =
     "Exit codes: 0 the small case is written; 1 the case shows no mistake; 2 usage; 4 configuration.\n";
 
 static const char SUFFIX[] = ".gyre-case";
-enum { TRIES_DEFAULT = 2000, LIMIT_DEFAULT_MS = 60000, CRASH_SEEDS = 10 };
+enum {
+    TRIES_DEFAULT = 2000,
+    LIMIT_DEFAULT_MS = 60000,
+    CRASH_SEEDS = 10,
+    SWITCH_SEEDS = 10000,
+    PIPELINE_SEEDS = 100
+};
 
 /* A version of the case: the header, and the pairs that are left. */
 typedef struct case_version {
@@ -213,6 +219,25 @@ static void lower_seeds(shrinking *run)
     try_version(run, version);
 }
 
+/*
+ * Looks for a seed that shows the mistake with few switches of lanes, or of turns inside of handlers: those that matter. A seed is the same order
+ * only with the same limit, so other seeds are tried, of a pipeline fewer, because each is a whole run.
+ */
+static void lower_switches(shrinking *run)
+{
+    static const json_int_t numbers[] = {1, 2, 3, 4, 6, 8};
+    const char *check = json_string_value(json_object_get(run->best.header, "check"));
+    const json_int_t seeds = json_object_get(run->best.header, "pipeline") ? PIPELINE_SEEDS : SWITCH_SEEDS;
+    bool taken = !check || !(strstr(check, "schedule") || strstr(check, "order"));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !taken && may_try(run); i++) {
+        case_version version = copy_version(&run->best);
+        json_object_set_new(version.header, "switches", json_integer(numbers[i]));
+        if (json_integer_value(json_object_get(version.header, "seeds")) < seeds)
+            json_object_set_new(version.header, "seeds", json_integer(seeds));
+        taken = try_version(run, version);
+    }
+}
+
 /* Whether the seeds say where a worker process ends. Where one did depends on how many requests there are. */
 static bool has_crashes(const shrinking *run)
 {
@@ -296,6 +321,7 @@ static void shrink(shrinking *run)
         return;
     lower(run, "orders", 1);
     drop_requests(run);
+    lower_switches(run);
     lower_seeds(run);
     lower(run, "lanes", 1);
     lower(run, "blocks", 1);

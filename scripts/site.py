@@ -25,7 +25,7 @@ MENU = {
     "Build systems of kernels": ["docs/pipelines.md", "docs/keyed.md", "docs/cluster.md", "docs/orleans.md", "docs/attach.md"],
     "Run": ["docs/configuration.md", "docs/backends.md", "docs/backends/cuda.md", "docs/backends/opencl.md", "docs/devices.md",
             "docs/reliability.md", "docs/observation.md", "docs/operations.md", "docs/ports.md"],
-    "Find mistakes": ["docs/debugging.md", "docs/simulator.md", "docs/testing.md"],
+    "Find mistakes": ["docs/debugging.md", "docs/simulator_tutorial.md", "docs/simulator.md", "docs/testing.md"],
     "Judge": ["docs/benchmarks.md", "docs/comparisons.md", "docs/architecture.md", "docs/review.md", "docs/adr/README.md", "CHANGELOG.md"],
 }
 UNLISTED = ["docs/adr/*.md"]  # reached from a page of the menu

@@ -57,6 +57,7 @@ void cpu_check_close(struct gyre_device *device)
     if (!device->checks)
         return;
     write_traffic(device);
+    cpu_crash_close(&device->settings, device->checks->messages);
     cpu_shadow_free(&device->checks->shared);
     pthread_mutex_destroy(&device->checks->lock);
     free(device->checks);
@@ -242,7 +243,7 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
     if (watched->latest)
         watched->latest[context->lane] = code;
     if (watched->explored) {
-        cpu_lanes_yield(context);
+        cpu_lanes_yield(context, code);
         if (how & GYRE_TOUCH_WRITES && !belongs_to_message(range))
             cpu_explore_note(watched->explored, at, size);
     }

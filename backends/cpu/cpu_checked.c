@@ -24,12 +24,13 @@ static const char *begin_of_name(const char *line, const char *bracket)
     int depth = 0;
     for (; at > line; at--) {
         const char before = at[-1];
-        if (before == ']')
+        if (before == ']') {
             depth++;
-        else if (before == '[' && depth-- == 0)
-            break;
-        else if (depth == 0 && !isalnum((unsigned char)before) && before != '_' && before != '.' &&
-                 !(before == '>' && at - 1 > line && at[-2] == '-') && !(before == '-' && *at == '>'))
+        } else if (before == '[') {
+            if (depth-- == 0)
+                break;
+        } else if (depth == 0 && !isalnum((unsigned char)before) && before != '_' && before != '.' &&
+                   !(before == '>' && at - 1 > line && at[-2] == '-') && !(before == '-' && *at == '>'))
             break;
     }
     return at;

@@ -34,6 +34,18 @@ void cpu_crash_open(struct cpu_crash *crash, const struct cpu_settings *settings
     }
 }
 
+void cpu_crash_close(const struct cpu_settings *settings, uint64_t messages)
+{
+    if (!(settings->checks & CPU_CHECK_CRASH) || !settings->crash_file[0] || settings->crash_message ||
+        !messages)
+        return;
+    FILE *const file = fopen(settings->crash_file, "we");
+    if (!file)
+        return;
+    fprintf(file, "%" PRIu64 " messages\n", messages);
+    fclose(file);
+}
+
 /* `where`: "at FILE:LINE (`...`)". A process that cannot say so does not end: else each one after it would end there, too. */
 static void end_process(const struct cpu_worker *worker, const char *where)
 {

@@ -10,6 +10,7 @@
 #define GYRE_CPU_CRASH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct cpu_crash;
 struct cpu_settings;
@@ -20,6 +21,8 @@ struct cpu_worker;
 bool cpu_crash_was(const struct cpu_settings *settings);
 /** The process has a new device. */
 void cpu_crash_open(struct cpu_crash *crash, const struct cpu_settings *settings);
+/** The device handles no more than these messages. Without a crash_message the crash_file gets their number. */
+void cpu_crash_close(const struct cpu_settings *settings, uint64_t messages);
 
 /** A message begins, touches memory, has ended. They do not return when the process ends there. */
 void cpu_crash_begin(struct cpu_worker *worker);

@@ -137,6 +137,7 @@ static int run_seed(struct cpu_worker *worker, const struct cpu_lanes_message *m
     worker->watched->seed = seed;
     cpu_written_begin(worker);
     cpu_lanes_schedule(worker->lanes, seed);
+    cpu_lanes_limit(worker->lanes, worker->resident->device->settings.switches);
     return cpu_lanes_run(worker->lanes, message, context);
 }
 
@@ -161,6 +162,7 @@ static void run_others(struct cpu_worker *worker, const struct cpu_lanes_message
     struct cpu_explored *const explored = worker->watched->explored;
     const struct outcome first =
         outcome_of(explored, run_seed(worker, message, context, settings->seed), context);
+    const struct cpu_switches switches = *cpu_lanes_switches(worker->lanes);
     memcpy(explored->first, message->reply, explored->reply_size);
     for (uint64_t i = 1; i < settings->seeds && !explored->lost; i++) {
         const uint64_t seed = settings->seed + i;
@@ -169,7 +171,8 @@ static void run_others(struct cpu_worker *worker, const struct cpu_lanes_message
             continue;
         const struct cpu_difference difference = {.seeds = {settings->seed, seed},
                                                   .results = {first.result, now.result},
-                                                  .replies = {explored->first, message->reply}};
+                                                  .replies = {explored->first, message->reply},
+                                                  .switches = {switches, *cpu_lanes_switches(worker->lanes)}};
         cpu_finding_order(context, &difference);
         break;
     }

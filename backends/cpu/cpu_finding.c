@@ -375,11 +375,36 @@ static void write_result(const gyre_cpu_kernel *kernel, int result, const void *
         snprintf(text, size, "a reply of other bytes");
 }
 
+/*
+ * Where lanes were left, with a limit of switches; without one there are too many. "; seed 7 leaves lane 0 at FILE:12 (`...`) for lane 1,
+ * ...".
+ */
+static void write_switches(const struct cpu_worker *worker, const struct cpu_difference *difference,
+                           char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < 2 && worker->resident->device->settings.switches; i++)
+        for (uint64_t j = 0; j < difference->switches[i].count && j < CPU_SWITCHES_KEPT; j++) {
+            const struct cpu_switch *const one = &difference->switches[i].first[j];
+            char place[320];
+            cpu_finding_place(worker, one->code, place, sizeof place);
+            if (j == 0)
+                used += (size_t)snprintf(text + used, size - used, "; seed %" PRIu64 " leaves",
+                                         difference->seeds[i]);
+            if (used < size)
+                used += (size_t)snprintf(text + used, size - used, "%s lane %u before %s for lane %u",
+                                         j ? "," : "", one->from, place, one->to);
+            if (used >= size)
+                return;
+        }
+}
+
 void cpu_finding_order(gyre_context *context, const struct cpu_difference *difference)
 {
     const struct cpu_worker *const worker = context->owner;
     const gyre_cpu_kernel *const kernel = worker->resident->kernel;
-    char results[2][900];
+    char results[2][900], switches[2400];
     context->failed = 0; /* also where one of the runs failed: this says why */
     fail_message(context, "differs with the order: seeds %" PRIu64 ", %" PRIu64, difference->seeds[0],
                  difference->seeds[1]);
@@ -387,15 +412,16 @@ void cpu_finding_order(gyre_context *context, const struct cpu_difference *diffe
         return;
     for (int i = 0; i < 2; i++)
         write_result(kernel, difference->results[i], difference->replies[i], results[i], sizeof results[i]);
+    write_switches(worker, difference, switches, sizeof switches);
     if (strcmp(results[0], results[1]) == 0)
         log_finding(
             worker, "schedule",
             "the order in which lanes run decides what is in the state or in buffers afterwards: it differs "
-            "with seeds %" PRIu64 " and %" PRIu64 ", and both end with %s",
-            difference->seeds[0], difference->seeds[1], results[0]);
+            "with seeds %" PRIu64 " and %" PRIu64 ", and both end with %s%s",
+            difference->seeds[0], difference->seeds[1], results[0], switches);
     else
         log_finding(worker, "schedule",
                     "the order in which lanes run decides the result: seed %" PRIu64
-                    " ends with %s, seed %" PRIu64 " with %s",
-                    difference->seeds[0], results[0], difference->seeds[1], results[1]);
+                    " ends with %s, seed %" PRIu64 " with %s%s",
+                    difference->seeds[0], results[0], difference->seeds[1], results[1], switches);
 }

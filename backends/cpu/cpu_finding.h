@@ -6,6 +6,7 @@
 #ifndef GYRE_CPU_FINDING_H
 #define GYRE_CPU_FINDING_H
 
+#include "cpu_lane.h"
 #include "cpu_shadow.h"
 #include "gyre/dialect/cpu_module.h"
 #include "gyre/dialect/cpu_watch.h"
@@ -46,6 +47,7 @@ struct cpu_difference {
     uint64_t seeds[2];
     int results[2];         /* outcomes */
     const void *replies[2]; /* where the outcome is a reply */
+    struct cpu_switches switches[2];
 };
 
 /** The result of the message depends on the order in which its lanes run. */

@@ -27,6 +27,8 @@
 
 /* Larger than a page, because a function with a large frame steps over a single page. */
 #define GUARD_SIZE ((size_t)64 * 1024)
+/* After so many accesses a lane is left even beyond the limit of switches, because it may wait for another one. */
+#define QUIET_MAX 100000
 
 struct lane {
     gyre_context context;
@@ -59,6 +61,9 @@ struct cpu_lanes {
     int cancelled; /* fibers leave instead of going on */
     uint64_t seed; /* 0: lanes run in their order */
     uint64_t chance;
+    uint64_t switches_most; /* how often a lane is left at an access; 0: any number of times */
+    uint32_t quiet;         /* accesses since the last time, beyond that number */
+    struct cpu_switches switches;
     uint32_t *runnable, runnable_count;
     const char **places; /* for `tell` */
     cpu_lanes_tell tell;
@@ -126,6 +131,8 @@ static uint32_t choose(struct cpu_lanes *lanes, uint32_t below)
 static void begin_schedule(struct cpu_lanes *lanes)
 {
     lanes->chance = (lanes->seed + UINT64_C(0x632be59bd9b4e019)) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    lanes->switches.count = 0;
+    lanes->quiet = 0;
     lanes->runnable_count = lanes->lane_count;
     for (uint32_t i = 0; i < lanes->lane_count; i++) {
         lanes->runnable[i] = i;
@@ -189,16 +196,32 @@ static struct cpu_fiber *next_seeded_fiber(struct cpu_lanes *lanes, struct cpu_f
     return next ? next : &lanes->thread;
 }
 
-void cpu_lanes_yield(gyre_context *context)
+/* Whether the limit of switches keeps the lane where it is. */
+static int is_limited(struct cpu_lanes *lanes)
+{
+    return lanes->switches_most && lanes->switches.count >= lanes->switches_most &&
+           ++lanes->quiet < QUIET_MAX;
+}
+
+static void note_switch(struct cpu_lanes *lanes, const void *code, uint32_t from)
+{
+    lanes->quiet = 0;
+    if (lanes->switches.count++ < CPU_SWITCHES_KEPT)
+        lanes->switches.first[lanes->switches.count - 1] = (struct cpu_switch){code, from, lanes->current};
+}
+
+void cpu_lanes_yield(gyre_context *context, const void *code)
 {
     struct lane *const lane = lane_of(context);
     struct cpu_lanes *const lanes = lane->owner;
     /* some seeds switch often, some rarely: a mistake may need either */
-    if (!lanes->seed || lanes->runnable_count < 2 || choose(lanes, 2u << lanes->seed % 4 * 2) != 0)
+    if (!lanes->seed || lanes->runnable_count < 2 || is_limited(lanes) ||
+        choose(lanes, 2u << lanes->seed % 4 * 2) != 0)
         return;
     struct cpu_fiber *const next = choose_fiber(lanes, NULL);
     if (!next || next == lane->fiber)
         return;
+    note_switch(lanes, code, context->lane);
     lane->left = 1;
     cpu_fiber_switch(lane->fiber, next);
     lane->left = 0;
@@ -219,6 +242,16 @@ void cpu_lanes_abandon(gyre_context *context)
 void cpu_lanes_schedule(struct cpu_lanes *lanes, uint64_t seed)
 {
     lanes->seed = seed;
+}
+
+void cpu_lanes_limit(struct cpu_lanes *lanes, uint64_t most)
+{
+    lanes->switches_most = most;
+}
+
+const struct cpu_switches *cpu_lanes_switches(const struct cpu_lanes *lanes)
+{
+    return &lanes->switches;
 }
 
 void cpu_lanes_on_divergence(struct cpu_lanes *lanes, cpu_lanes_tell tell)

@@ -62,8 +62,25 @@ uint32_t cpu_lanes_phase(const struct cpu_lanes *lanes);
  */
 void cpu_lanes_schedule(struct cpu_lanes *lanes, uint64_t seed);
 
-/** Lets other lanes run, if there is a seed and it says so. Only for contexts that cpu_lanes_run made. */
-void cpu_lanes_yield(gyre_context *context);
+/**
+ * Limits how often a lane of one message is left at an access; 0: there is no limit. Where a lane is left follows from the seed and the
+ * limit. Beyond the limit a lane goes on until it waits or ends, or has been at it for so long that it may be waiting for another lane.
+ */
+void cpu_lanes_limit(struct cpu_lanes *lanes, uint64_t most);
+
+/** Where lanes of the last message were left at accesses: how often, and the first places. */
+enum { CPU_SWITCHES_KEPT = 4 };
+struct cpu_switches {
+    uint64_t count;
+    struct cpu_switch {
+        const void *code; /* of the access that the lane is left before */
+        uint32_t from, to;
+    } first[CPU_SWITCHES_KEPT];
+};
+const struct cpu_switches *cpu_lanes_switches(const struct cpu_lanes *lanes);
+
+/** Lets other lanes run before the access at `code`, if there is a seed and it says so. Only for contexts that cpu_lanes_run made. */
+void cpu_lanes_yield(gyre_context *context, const void *code);
 
 /**
  * Leaves the message that a lane is at: its handler does not go on, nor do those of the other lanes, and the message fails. Does not return.

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { THREADS_MAX = 1024, STACK_MIN = 16384, SEEDS_MAX = 1000000 };
+enum { THREADS_MAX = 1024, STACK_MIN = 16384, SEEDS_MAX = 1000000, SWITCHES_MAX = 1000000 };
 
 struct reader {
     const gyre_host *host;
@@ -192,6 +192,9 @@ static gyre_status read_one(const struct reader *reader, struct cpu_settings *se
         status = read_number(reader, 1, UINT64_C(1) << 62, "a number from 1", &settings->seed);
     } else if (!strcmp(key, "seeds")) {
         status = read_number(reader, 1, SEEDS_MAX, "a number from 1 to 1000000", &settings->seeds);
+    } else if (!strcmp(key, "switches")) {
+        status = read_number(reader, 0, SWITCHES_MAX, "a number from 0 (no limit) to 1000000",
+                             &settings->switches);
     }
     return status; /* the core reads the other keys */
 }

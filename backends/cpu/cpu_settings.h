@@ -43,8 +43,9 @@ struct cpu_settings {
     char turns_file[4096];   /* where the order of messages goes (cpu_turns.h); "": nowhere */
     char crash_file[4096];   /* where a process that ended says where (cpu_crash.h); "": none ends */
     uint64_t crash_message, crash_step;
-    uint64_t seed;  /* the first seed of the check `schedule`; at least 1 */
-    uint64_t seeds; /* how many seeds each message is run with; at least 1 */
+    uint64_t seed;     /* the first seed of the check `schedule`; at least 1 */
+    uint64_t seeds;    /* how many seeds each message is run with; at least 1 */
+    uint64_t switches; /* how often a lane or a turn is left at an access at most; 0: any number of times */
 };
 
 /** Reads the parameters. CONFIG when one is wrong, with its origin and what was expected. */

@@ -31,6 +31,8 @@ enum {
 #define CRASH_NS UINT64_C(1000000000)
 /* A handler that found the same so often, while everybody else waits, waits for ever. */
 #define REPEATS_MAX 200000
+/* After so many accesses a turn ends even beyond the limit of switches, because the handler may wait for another one. */
+#define QUIET_MAX 100000
 
 struct cpu_turns {
     const gyre_host *host;
@@ -39,7 +41,9 @@ struct cpu_turns {
     struct cpu_turn *holder; /* whose turn it is; NULL: nobody's */
     uint64_t state;          /* of the numbers */
     uint64_t clock_ns;
-    bool inner; /* turns end inside of handlers, too */
+    bool inner;                       /* turns end inside of handlers, too */
+    uint64_t switches, switches_most; /* how often one did; how often one may, 0: any number of times */
+    uint32_t quiet;                   /* accesses since the last time, beyond that number */
     bool finds_deadlocks;
     FILE *log; /* the turns_file; NULL: none */
 };
@@ -298,6 +302,12 @@ static void look_for_deadlock(struct cpu_turn *turn, const struct cpu_touch *tou
     pthread_mutex_unlock(&turns->lock);
 }
 
+/* Whether the limit of switches keeps the turn where it is. */
+static bool is_limited(struct cpu_turns *turns)
+{
+    return turns->switches_most && turns->switches >= turns->switches_most && ++turns->quiet < QUIET_MAX;
+}
+
 void cpu_turns_point(struct cpu_worker *worker, const struct cpu_touch *touch)
 {
     struct cpu_turn *const turn = &worker->turn;
@@ -306,8 +316,10 @@ void cpu_turns_point(struct cpu_worker *worker, const struct cpu_touch *touch)
         return;
     if (turn->is_guarded && turns->finds_deadlocks)
         count_repeats(turn, touch);
-    if (draw(turns) % POINT_ODDS != 0)
+    if (is_limited(turns) || draw(turns) % POINT_ODDS != 0)
         return;
+    turns->switches++;
+    turns->quiet = 0;
     if (turn->repeats >= REPEATS_MAX && touch->how & GYRE_TOUCH_ATOMIC)
         look_for_deadlock(turn, touch);
     if (!turn->given_up)
@@ -402,6 +414,7 @@ gyre_status cpu_turns_open(struct gyre_device *device)
     pthread_mutex_init(&turns->lock, NULL);
     turns->host = device->host;
     turns->state = settings->seed;
+    turns->switches_most = settings->switches;
     turns->clock_ns = BEGIN_NS + (cpu_crash_was(settings) ? CRASH_NS : 0);
     /* what a run of lanes wrote is taken back before the next one: nobody else may see it */
     turns->inner = settings->seeds == 1;

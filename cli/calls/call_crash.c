@@ -11,7 +11,7 @@
 
 #include "core/api/tools.h"
 
-enum { STEP_BITS = 10 };
+enum { STEP_BITS = 10, PIPELINE_SETTINGS = 4 /* the first ones: its kernels have no checkpoints */ };
 
 static uint64_t draw(uint64_t *state)
 {
@@ -23,7 +23,8 @@ static uint64_t draw(uint64_t *state)
 
 int call_crash_begin(call_crash *crash, uint64_t first)
 {
-    crash->checkpoint = crash->requests ? draw(&first) % crash->requests : 0;
+    crash->checkpoint = crash->requests && !crash->is_pipeline ? draw(&first) % crash->requests : 0;
+    crash->messages = crash->requests;
     const char *folder = getenv("TMPDIR");
     const int length = snprintf(crash->file, sizeof crash->file - 32, "%s/gyre-crash-XXXXXX",
                                 folder && *folder ? folder : "/tmp");
@@ -53,18 +54,18 @@ void call_crash_finish(call_crash *crash)
 int call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings)
 {
     uint64_t state = seed;
-    const uint64_t message = seed && crash->requests ? draw(&state) % crash->requests + 1 : 0;
+    const uint64_t message = seed && crash->messages ? draw(&state) % crash->messages + 1 : 0;
     const uint64_t bits = draw(&state) % STEP_BITS, step = draw(&state) % (UINT64_C(1) << bits);
     const int size = CALL_CRASH_SETTING_SIZE;
     snprintf(crash->settings[0], size, "backend.cpu.isolation=process");
-    snprintf(crash->settings[1], size, "kernel.default.checkpoints=true");
-    snprintf(crash->settings[2], size, "kernel.default.checkpoint_ms=0"); /* time decides nothing */
-    snprintf(crash->settings[3], size, "backend.cpu.crash_file=%.480s", crash->file);
-    snprintf(crash->settings[4], size, "backend.cpu.crash_message=%" PRIu64, message);
-    snprintf(crash->settings[5], size, "backend.cpu.crash_step=%" PRIu64, step);
+    snprintf(crash->settings[1], size, "backend.cpu.crash_file=%.480s", crash->file);
+    snprintf(crash->settings[2], size, "backend.cpu.crash_message=%" PRIu64, message);
+    snprintf(crash->settings[3], size, "backend.cpu.crash_step=%" PRIu64, step);
+    snprintf(crash->settings[4], size, "kernel.default.checkpoints=true");
+    snprintf(crash->settings[5], size, "kernel.default.checkpoint_ms=0"); /* time decides nothing */
     snprintf(crash->settings[6], size, "kernel.%s.checkpoints=true",
              crash->kernel[0] ? crash->kernel : "default");
-    for (size_t i = 0; i < CALL_CRASH_SETTINGS; i++)
+    for (size_t i = 0; i < (crash->is_pipeline ? PIPELINE_SETTINGS : CALL_CRASH_SETTINGS); i++)
         if (!cli_list_add(settings, crash->settings[i]))
             return cli_error(CLI_FAILED, "out of memory");
     if (truncate(crash->file, 0) != 0)
@@ -77,7 +78,7 @@ bool call_crash_look(call_crash *crash, gyre_kernel *kernel)
 {
     gyre_kernel_info info = {.size = sizeof info};
     crash->again = false;
-    if (gyre_kernel_has_checkpoints(kernel))
+    if (crash->is_pipeline || gyre_kernel_has_checkpoints(kernel))
         return true;
     if (!crash->kernel[0] && gyre_kernel_info_get(kernel, &info) == GYRE_OK) {
         snprintf(crash->kernel, sizeof crash->kernel, "%s", info.name);
@@ -88,9 +89,27 @@ bool call_crash_look(call_crash *crash, gyre_kernel *kernel)
     return true;
 }
 
-void call_crash_count(call_crash *crash)
+/* The messages of a pipeline's stages are more than the requests. A worker process that wrote no number leaves the requests. */
+static void count_messages(call_crash *crash)
+{
+    char line[64] = "";
+    FILE *const file = crash->is_pipeline ? fopen(crash->file, "re") : NULL;
+    if (!file)
+        return;
+    if (fgets(line, sizeof line, file)) {
+        const uint64_t messages = strtoull(line, NULL, 10);
+        crash->messages = messages ? messages : crash->requests;
+    }
+    fclose(file);
+}
+
+void call_crash_count(call_crash *crash, uint64_t seed)
 {
     struct stat file;
+    if (!seed) {
+        count_messages(crash);
+        return;
+    }
     crash->tried++;
     crash->ended += stat(crash->file, &file) == 0 && file.st_size > 0;
 }
@@ -120,7 +139,11 @@ void call_crash_tell(const call_crash *crash, uint64_t seed, FILE *out)
     if (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
         fprintf(out, "gyre: with seed %" PRIu64 " the worker process ended %s; ", seed, line);
-        if (crash->checkpoint)
+        if (crash->is_pipeline)
+            fprintf(
+                out,
+                "requests without an answer begin again in the next one, unless a stage is lost with what it kept\n");
+        else if (crash->checkpoint)
             fprintf(out, "the next one went on from a checkpoint after request %" PRIu64 "\n",
                     crash->checkpoint);
         else

@@ -16,7 +16,10 @@
 enum { CALL_CRASH_SETTINGS = 7, CALL_CRASH_SETTING_SIZE = 512 };
 
 typedef struct call_crash {
-    uint64_t requests; /* of a run: where it may end */
+    uint64_t requests; /* of a run */
+    bool is_pipeline;  /* whose kernels have no checkpoints, and hand messages on */
+    uint64_t
+        messages; /* of a run, where it may end: as many as requests, until the run without a crash of a pipeline was counted */
     uint64_t
         checkpoint; /* a checkpoint is taken when so many requests are answered; 0: none but that of the begin */
     bool again;     /* this run was none: it begins anew, with other settings */
@@ -43,8 +46,8 @@ int call_crash_set(call_crash *crash, uint64_t seed, cli_list *settings);
  */
 bool call_crash_look(call_crash *crash, gyre_kernel *kernel);
 
-/** Counts a run with a crash, of which everything is closed: whether the worker process ended in it. */
-void call_crash_count(call_crash *crash);
+/** Counts a run, of which everything is closed: without a crash (`seed` 0) its messages, else whether the worker process ended in it. */
+void call_crash_count(call_crash *crash, uint64_t seed);
 /** The exit code for runs whose answers were all as expected: they say nothing when no process ended. Tells how many did. */
 int call_crash_judge(const call_crash *crash);
 

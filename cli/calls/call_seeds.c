@@ -97,8 +97,8 @@ int call_seeds_run(call_seeds *seeds, cli_context *cli, int (*run)(void *context
         if (code == CLI_OK)
             code = run(context);
         close(context);
-        if (code == CLI_OK && seeds->has_crashes && i > 0)
-            call_crash_count(&seeds->crash);
+        if (code == CLI_OK && seeds->has_crashes)
+            call_crash_count(&seeds->crash, i ? seeds->seed : 0);
     }
     if (code == CLI_OK && seeds->has_crashes)
         code = call_crash_judge(&seeds->crash);

@@ -19,7 +19,7 @@ enum { CASE_SIZE_MAX = 256 << 20, SENTENCE_SIZE = 1024, VERSION = 1, CHECKS_MAX 
 static const char *const HEADER_KEYS[] = {
     "gyre_case", "kernel",     "hash",  "lanes",   "blocks",          "device",   "check",
     "seed",      "seeds",      "state", "buffers", "message_buffers", "settings", "config",
-    "finding",   "timeout_ms", "ulps",  "orders",  "pipeline"};
+    "finding",   "timeout_ms", "ulps",  "orders",  "pipeline",        "switches"};
 static const char *const PAIR_KEYS[] = {"request", "request_bytes", "reply",   "reply_bytes",
                                         "failed",  "no_reply",      "dropped", "later"};
 static const char *const CHECK_WORDS[] = {"races", "memory", "deadlock", "schedule",
@@ -292,17 +292,22 @@ static int read_version(const case_file *file)
 
 static int read_numbers(case_file *file)
 {
+    uint64_t switches = 0;
     const struct {
         const char *key;
         uint64_t most, *out;
     } numbers[] = {{"lanes", UINT32_MAX, &file->lanes},   {"blocks", UINT32_MAX, &file->blocks},
                    {"device", UINT32_MAX, &file->device}, {"seed", UINT64_C(1) << 62, &file->seed},
                    {"seeds", 1000000, &file->seeds},      {"timeout_ms", UINT32_MAX, &file->timeout_ms},
-                   {"ulps", UINT32_MAX, &file->ulps},     {"orders", 100000, &file->orders}};
+                   {"ulps", UINT32_MAX, &file->ulps},     {"orders", 100000, &file->orders},
+                   {"switches", 1000000, &switches}};
     int code = CLI_OK;
     for (size_t i = 0; code == CLI_OK && i < sizeof numbers / sizeof *numbers; i++)
         code = read_number(file, numbers[i].key, numbers[i].most, numbers[i].out);
-    return code;
+    if (code != CLI_OK || !switches)
+        return code;
+    snprintf(file->switches, sizeof file->switches, "backend.cpu.switches=%" PRIu64, switches);
+    return cli_list_add(&file->settings, file->switches) ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
 }
 
 static int read_header(case_file *file, uint64_t line, case_value text)

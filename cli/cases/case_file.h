@@ -54,7 +54,8 @@ typedef struct case_file {
     const char *check, *config, *finding, *hash;                           /* NULL: not given */
     const char *state; /* JSON, or @PATH as --state takes it; NULL: not given */
     cli_list settings, buffers, named_buffers;
-    cli_list owned; /* texts that were made for the members above */
+    char switches[48]; /* a setting; "": none */
+    cli_list owned;    /* texts that were made for the members above */
     case_pair *pairs;
     size_t count;
     bool has_later; /* of some pair */

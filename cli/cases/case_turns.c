@@ -103,9 +103,10 @@ void case_turns_tell(const char *first_path, uint64_t first_seed, const char *ot
         told++;
     }
     if (!told)
-        fprintf(out,
-                "gyre: with both seeds each kernel handled its messages in the same order: what differs is "
-                "which of them ran at once\n");
+        fprintf(
+            out,
+            "gyre: with both seeds each kernel handled messages of the same requests in the same order: what "
+            "differs is by which link they came, or which of them ran at once\n");
     free(first.all);
     free(other.all);
 }

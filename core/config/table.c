@@ -648,6 +648,7 @@ static const struct gyre_config_row rows[] = {
      .doc =
          "A case file to which each request is written with its answer, as the program receives the answers "
          "(docs/testing.md). It begins anew when the queue is opened. Requests of attached programs are not in it."},
+#include "core/config/table_recording.h"
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_MS,
      .key = "ttl_ms",

@@ -18,7 +18,8 @@
      .backend = "cpu",
      .key = "crash_file",
      .preset = "",
-     .doc = "With `check = crash`: the file that gets where the process ended; it ends once, when the file is empty. `gyre call` sets it."},
+     .doc = "With `check = crash`: the file that gets where the process ended; it ends once, when the file is empty. Without a `crash_message` it gets how many "
+            "messages there were. `gyre call` sets it."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_INT,
      .backend = "cpu",
@@ -35,5 +36,14 @@
      .max = INT64_C(1) << 62,
      .preset = "0",
      .doc = "With `crash_message`: before which of the message's accesses to memory it ends, from 1. 0: before the handler begins."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_INT,
+     .backend = "cpu",
+     .key = "switches",
+     .min = 0,
+     .max = 1000000,
+     .preset = "0",
+     .doc = "With `check = schedule, order` or `deadlock`: how often at most a lane of a message is left at an access, and a turn ends inside of a "
+            "handler. Few switches are easier to understand, and need more seeds. 0: any number."},
 /* clang-format on */
 #endif

@@ -73,7 +73,11 @@ gyre_status gyre_kernel_record_queue(gyre_kernel *kernel, const char *section, g
     if (!header)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the recording '%s'", path);
     const struct gyre_recording_desc desc = {
-        .path = path, .header = header, .failed = tell_end, .context = kernel};
+        .path = path,
+        .header = header,
+        .failures = (uint64_t)gyre_config_int(config, GYRE_SECTION_QUEUE, section, "record_failures"),
+        .failed = tell_end,
+        .context = kernel};
     const gyre_status status = gyre_recording_create(queue, &desc);
     free(header);
     return status;

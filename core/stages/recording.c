@@ -3,6 +3,8 @@
  * Writes requests and their ends to a file (recording.h). A request is still in its slot when its completion is taken, so nothing
  * is copied before. A line goes to the file before the receiver has the completion: what a program saw before it died is there.
  *
+ * A recording of failures keeps the lines of the last messages in memory, and writes the whole file anew when one of them failed.
+ *
  * Lock: the consumer's, under which completions are taken. What a worker process wrote is bounded here: a length is read once.
  */
 #include "core/stages/recording.h"
@@ -30,9 +32,11 @@ enum { SENTENCE_SIZE = 512 };
 
 struct recording {
     struct gyre_recording_desc desc;
-    char *path;
+    char *path, *header;
     FILE *file;
-    bool ended; /* a line could not be written */
+    char **lines;  /* of failures: line number n is at n % desc.failures; NULL where there was no memory */
+    uint64_t next; /* the number of the next line */
+    bool ended;    /* a line could not be written */
 };
 
 static void write_bytes(FILE *file, const unsigned char *bytes, uint32_t length)
@@ -85,8 +89,6 @@ static void write_line(const gyre_queue *queue, FILE *file, uint64_t index)
     const struct gyre_ring *ring = gyre_ring_of(queue);
     const gyre_slot *reply = gyre_reply_slot(ring, index);
     const uint32_t outcome = gyre_slot_info(reply);
-    if (outcome == GYRE_OUTCOME_UNHANDLED)
-        return;
     fputs("{\"request_bytes\":\"", file);
     write_bytes(file, gyre_request_payload(ring, gyre_request_slot(ring, index)),
                 gyre_queue_request_length(queue, index));
@@ -95,7 +97,7 @@ static void write_line(const gyre_queue *queue, FILE *file, uint64_t index)
         write_reply(file, ring, reply);
     else if (outcome == GYRE_OUTCOME_FAILED)
         write_failure(file, reply);
-    else
+    else if (outcome != GYRE_OUTCOME_UNHANDLED) /* nobody knows what would have come of it */
         fputs(outcome == GYRE_OUTCOME_DROPPED ? ",\"dropped\":true" : ",\"no_reply\":true", file);
     fputs("}\n", file);
 }
@@ -110,6 +112,66 @@ static void end_recording(struct recording *recording, int reason)
     recording->desc.failed(recording->desc.context, sentence);
 }
 
+static uint32_t outcome_of(const gyre_queue *queue, uint64_t index)
+{
+    return gyre_slot_info(gyre_reply_slot(gyre_ring_of(queue), index));
+}
+
+static void write_all(const gyre_queue *queue, const struct recording *recording, uint64_t first,
+                      uint64_t end)
+{
+    for (uint64_t index = first; index != end; index++)
+        if (outcome_of(queue, index) != GYRE_OUTCOME_UNHANDLED)
+            write_line(queue, recording->file, index);
+}
+
+/* ---- of failures ---- */
+
+/* Keeps the line of a message in place of the oldest one. */
+static void keep_line(const gyre_queue *queue, struct recording *recording, uint64_t index)
+{
+    char **const place = &recording->lines[recording->next++ % recording->desc.failures];
+    size_t size;
+    free(*place);
+    *place = NULL;
+    FILE *line = open_memstream(place, &size);
+    if (!line)
+        return;
+    write_line(queue, line, index);
+    if (fclose(line) != 0) {
+        free(*place);
+        *place = NULL;
+    }
+}
+
+/* Writes the file anew: the first line, and the last messages, the oldest first. */
+static void write_kept(const struct recording *recording)
+{
+    const uint64_t most = recording->desc.failures;
+    rewind(recording->file);
+    if (ftruncate(fileno(recording->file), 0) != 0)
+        return; /* the lines then stand in front of what was there; a reader tells */
+    fputs(recording->header, recording->file);
+    for (uint64_t i = recording->next > most ? recording->next - most : 0; i != recording->next; i++)
+        if (recording->lines[i % most])
+            fputs(recording->lines[i % most], recording->file);
+}
+
+static void keep_all(const gyre_queue *queue, struct recording *recording, uint64_t first, uint64_t end)
+{
+    uint64_t failed_end = first; /* behind the last failure */
+    for (uint64_t index = first; index != end; index++) {
+        const uint32_t outcome = outcome_of(queue, index);
+        if (outcome == GYRE_OUTCOME_FAILED || outcome == GYRE_OUTCOME_UNHANDLED)
+            failed_end = index + 1;
+    }
+    for (uint64_t index = first; index != end; index++) {
+        keep_line(queue, recording, index);
+        if (index + 1 == failed_end)
+            write_kept(recording);
+    }
+}
+
 static void recording_taken(gyre_queue *queue, uint64_t first, uint64_t end)
 {
     struct recording *recording = gyre_stage_state(queue, GYRE_STAGE_RECORDING);
@@ -117,8 +179,10 @@ static void recording_taken(gyre_queue *queue, uint64_t first, uint64_t end)
     if (recording->ended)
         return;
     gyre_file_hush_begin(&hush);
-    for (uint64_t index = first; index != end; index++)
-        write_line(queue, recording->file, index);
+    if (recording->lines)
+        keep_all(queue, recording, first, end);
+    else
+        write_all(queue, recording, first, end);
     const bool written = fflush(recording->file) == 0 && !ferror(recording->file);
     const int reason = errno;
     gyre_file_hush_end(&hush);
@@ -128,10 +192,15 @@ static void recording_taken(gyre_queue *queue, uint64_t first, uint64_t end)
 
 static void recording_free(struct recording *recording)
 {
-    if (recording && recording->file)
+    if (!recording)
+        return;
+    if (recording->file)
         fclose(recording->file);
-    if (recording)
-        free(recording->path);
+    for (uint64_t i = 0; recording->lines && i < recording->desc.failures; i++)
+        free(recording->lines[i]);
+    free(recording->lines);
+    free(recording->header);
+    free(recording->path);
     free(recording);
 }
 
@@ -208,8 +277,10 @@ gyre_status gyre_recording_create(gyre_queue *queue, const struct gyre_recording
     if (recording) {
         recording->desc = *desc;
         recording->path = strdup(desc->path);
+        recording->header = strdup(desc->header);
+        recording->lines = desc->failures ? calloc(desc->failures, sizeof *recording->lines) : NULL;
     }
-    if (!recording || !recording->path) {
+    if (!recording || !recording->path || !recording->header || (desc->failures && !recording->lines)) {
         recording_free(recording);
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the recording '%s'", desc->path);
     }

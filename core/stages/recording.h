@@ -8,6 +8,7 @@
 struct gyre_recording_desc {
     const char *path;
     const char *header; /* the file's first line, with its newline */
+    uint64_t failures;  /* not 0: the file gets the last messages up to a failure, so many */
     /* called once when a line cannot be written: `sentence` says why, and the recording ends there */
     void (*failed)(const void *context, const char *sentence);
     const void *context; /* outlives the queue */

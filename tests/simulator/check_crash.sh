@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A handler that is not what it was when its worker process crashes, and the same handler mended (-DMENDED). Its first comment says how it
-# is called, and what is told. A seed repeats its run; what is found is saved, found again, and made small.
+# is called, and what is told; one of a pipeline has the configuration behind `config:` (@ is the file). A seed repeats its run; what is
+# found is saved, found again, and made small.
 # usage: check_crash.sh HANDLER.gyre.c
 set -u
 # shellcheck source=tests/system/use/cli/expect.sh
@@ -29,7 +30,10 @@ found_as_before()
 
 read -ra how <<<"$(fields call)"
 limit=(--timeout $((30000 * patience)))
+name="$(basename "$handler" .gyre.c)"
+sed -n 's/^ \* config: //p' "$handler" | sed "s|@|$handler|" >"$folder/crash.ini"
 crash_call=(call "${how[@]}" "${limit[@]}" "$handler")
+[[ ! -s "$folder/crash.ini" ]] || crash_call=(call --config "$folder/crash.ini" --pipeline "$name" "${how[@]}" "${limit[@]}")
 requests="$(fields request)"
 [[ -n "$requests" && -n "$(fields says)" ]] || fail "the comment of $1 says neither a request nor what is told"
 cd "$folder" || exit 1
@@ -50,11 +54,15 @@ if [[ -n "$(fields shrinks)" ]]; then
     exits 0
     run call --case found.small.gyre-case "${limit[@]}"
     exits 1
-    run call --check crash --pipeline none <<<"$requests"
-    exits 2
-    says '--check crash is for a kernel: those of a pipeline have no worker process'
 fi
 
+lost="$(fields lost)" # the setting with which the pipeline does not outlive the crash
+if [[ -n "$lost" ]]; then
+    run "${crash_call[@]}" --set "$lost" <<<"$requests"
+    exits 1
+    says ', found {"unhandled":true}'
+    says "its worker process died, and what its handler keeps between messages with it"
+fi
 run "${crash_call[@]}" --set kernel.default.options=-DMENDED <<<"$requests"
 exits 0
 [[ "$err" != *"is not deterministic"* ]] || fail "expected no finding in the mended handler"

@@ -50,7 +50,7 @@ run call --case found.gyre-case --timeout $((30000 * patience))
 exits 1
 [[ "$out" == "$first" && "$(told)" == "$first_told" ]] ||
     fail "expected the case to show the same: $first $first_told"
-run shrink found.gyre-case --limit $((60000 * patience)) --tries 10
+run shrink found.gyre-case --limit $((60000 * patience)) --tries 5
 exits 0
 run call --case found.small.gyre-case --timeout $((30000 * patience))
 exits 1

@@ -448,7 +448,7 @@ GYRE_BLOCK_KERNEL(left_alone, count_request, count_reply, lane_scratch)
     const u32 lane = gyre_lane(gyre);
     scratch->order[scratch->turns++ % 1024] = lane;
     for (u32 i = 0; i < request->a; i++)
-        cpu_lanes_yield(gyre);
+        cpu_lanes_yield(gyre, NULL);
     scratch->order[scratch->turns++ % 1024] = lane;
     scratch->cell[lane]++;
     if (lane == 0)

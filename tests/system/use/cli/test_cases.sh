@@ -113,6 +113,20 @@ run call --backend cpu "${recorded[@]}" kinds.gyre.c '{"kind":0,"value":1}' '{"k
 run replay --backend cpu --check races,memory recorded.gyre-case
 exits 0
 says "3 of 3 answers as expected"
+# Of failures: the last messages up to the last one that failed, and nothing while none does.
+flight=(--backend cpu --set queue.kinds.record=flight.gyre-case --set queue.kinds.record_failures=2)
+well='{"kind":1,"value":0}' bad='{"kind":2,"value":0}'
+run call "${flight[@]}" kinds.gyre.c "$well" "$well" "$well"
+[[ "$(wc -l <flight.gyre-case)" == 1 ]] || fail "expected no message without a failure: $(<flight.gyre-case)"
+run call "${flight[@]}" kinds.gyre.c "$bad" '{"kind":0,"value":1}' "$bad" "$well" "$bad" "$well" "$well"
+[[ "$(tail -n +2 flight.gyre-case)" == '{"request_bytes":"0100000000000000","no_reply":true}
+{"request_bytes":"0200000000000000","failed":{"code":7,"text":"too large"}}' ]] || fail "expected the last failure and one message before it: $(<flight.gyre-case)"
+run replay --backend cpu flight.gyre-case
+exits 0
+says "2 of 2 answers as expected"
+run call "${flight[@]}" --set queue.kinds.record_failures=-1 kinds.gyre.c "$well"
+exits 4
+rm flight.gyre-case
 run call --backend cpu --set queue.kinds.record=/dev/null kinds.gyre.c '{"kind":1,"value":0}'
 exits 1
 says "record: '/dev/null' is no regular file; name another one"

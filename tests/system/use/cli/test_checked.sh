@@ -177,6 +177,23 @@ with_compiler()
 with_compiler cc
 command -v clang >/dev/null && with_compiler clang
 
+# The second index of an array of arrays: clang tells where the expression begins, and so the whole array.
+cat >"$folder/table.gyre.c" <<'KERNEL'
+#include <gyre/kernel.h>
+#define CELL(FIELD) FIELD(u32, column)
+GYRE_MESSAGE(cell, CELL)
+#define CELLS(FIELD) FIELD(u32, rows[2][4])
+GYRE_MESSAGE(cells, CELLS)
+GYRE_ACTOR(table, cell, cell, cells)
+{
+    reply->column = state->rows[1][request->column];
+    return GYRE_REPLY;
+}
+KERNEL
+run call "${checked[@]}" "$folder/table.gyre.c" '{"column":3}' '{"column":4}'
+checks=$((checks + 1))
+[[ "$out" =~ table.gyre.c:8:\ index\ 4\ of\ rows(\[1\])?\[4\] ]] || fail "expected index 4 of rows[1][4]"
+
 # In a process of its own the worker goes on as well.
 requests 0 "$arrays" >"$folder/requests"
 run call "${checked[@]}" --set backend.cpu.isolation=process "${buffers[@]}" "$folder/lane.gyre.c" <"$folder/requests"
