@@ -24,6 +24,7 @@
 #include "core/queue/stage.h"
 #include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
+#include "core/stages/device_clock.h"
 #include "core/stages/order.h"
 #include "core/stages/told.h"
 #include "gyre/waiting.h"
@@ -39,6 +40,7 @@ struct bounds {
 struct entry {
     uint64_t number; /* index of the entry's request, plus 1 */
     uint64_t sent_ns, started_ns, finished_ns, received_ns, error_ns;
+    uint64_t sent_stamp; /* 0: nobody traced the process when the request was sent */
     bool received, stamped;
 };
 
@@ -51,7 +53,8 @@ struct gyre_queue_timing {
     struct bounds now, before;
     uint64_t window_ns; /* when `now` began */
     uint64_t timed;
-    gyre_trace_point traced; /* `record` is the queue's */
+    gyre_trace_point traced;         /* `record` is the queue's */
+    struct gyre_device_clock device; /* for traces alone */
     /* Of a lent queue in its server: what the client tells, which is taken whenever somebody asks for the times. */
     gyre_observe_histogram times[GYRE_OBSERVE_TIMES];
     struct gyre_told_times
@@ -78,10 +81,11 @@ static void timing_sent(gyre_queue *queue, const struct gyre_sending *sending)
     if (first >= sending->end)
         return;
     pthread_mutex_lock(&timing->lock);
-    const uint64_t now = gyre_clock_ns();
+    gyre_trace *const trace = gyre_trace_wanted(&timing->traced);
+    const uint64_t now = gyre_clock_ns(), stamp = trace ? gyre_trace_stamp(trace, now, 0) : 0;
     for (uint64_t index = first; index < sending->end; index += timing->every)
         timing->entries[index & gyre_ring_of(queue)->mask] =
-            (struct entry){.number = index + 1, .sent_ns = now};
+            (struct entry){.number = index + 1, .sent_ns = now, .sent_stamp = stamp};
     pthread_mutex_unlock(&timing->lock);
 }
 
@@ -107,12 +111,16 @@ static void clocks_learn(struct gyre_queue_timing *timing, const struct entry *e
         timing->now = told, timing->before = unbounded;
 }
 
+static struct bounds clocks_bounds(const struct gyre_queue_timing *timing)
+{
+    const struct bounds bounds = bounds_meet(timing->now, timing->before);
+    return bounds.low > bounds.high ? timing->now : bounds;
+}
+
 /* The best guess of the clocks' distance: 0 where one clock serves both sides, else the middle of the bounds. */
 static int64_t clocks_distance(const struct gyre_queue_timing *timing, uint64_t *error_ns)
 {
-    struct bounds bounds = bounds_meet(timing->now, timing->before);
-    if (bounds.low > bounds.high)
-        bounds = timing->now;
+    const struct bounds bounds = clocks_bounds(timing);
     *error_ns = 0;
     if (bounds.low <= 0 && bounds.high >= 0)
         return 0;
@@ -189,19 +197,32 @@ static bool await_stamp(gyre_queue *queue, uint64_t index, struct entry *entry)
     return false;
 }
 
-/* Notes the receipt of a message for those who trace the process. */
-static void trace_message(const gyre_queue *queue, const gyre_trace_point *point, gyre_trace *trace,
-                          const struct entry *entry)
+/* The stamp of an event on the device, `time` by its clock, which came after the one with the stamp `after`. */
+static uint64_t stamp_on_device(struct gyre_queue_timing *timing, uint64_t time, uint64_t after,
+                                const struct entry *entry)
+{
+    const struct bounds bounds = clocks_bounds(timing);
+    const struct gyre_device_event event = {.time = time,
+                                            .low = bounds.low,
+                                            .high = bounds.high,
+                                            .after = after,
+                                            .no_later_ns = entry->received_ns};
+    return gyre_device_clock_stamp(&timing->device, &event);
+}
+
+/* Notes the receipt of a message for those who trace the process. Of `by_device` the times on the device are by its own clock. */
+static void trace_message(const gyre_queue *queue, struct gyre_queue_timing *timing, gyre_trace *trace,
+                          const struct entry *entry, const struct entry *by_device)
 {
     const struct gyre_ring *ring = gyre_ring_of(queue);
     gyre_observe_span span = {.kind = GYRE_OBSERVE_SPAN_MESSAGE,
-                              .record = point->record,
+                              .record = timing->traced.record,
                               .queue = gyre_trace_key(trace, ring->shared),
                               .index = entry->number - 1,
-                              .sent_ns = entry->sent_ns,
-                              .started_ns = entry->started_ns,
-                              .finished_ns = entry->finished_ns,
-                              .received_ns = entry->received_ns};
+                              .sent_ns = entry->sent_stamp ? entry->sent_stamp : entry->sent_ns};
+    span.started_ns = stamp_on_device(timing, by_device->started_ns, span.sent_ns, entry);
+    span.finished_ns = stamp_on_device(timing, by_device->finished_ns, span.started_ns, entry);
+    span.received_ns = gyre_trace_stamp(trace, entry->received_ns, span.finished_ns);
     if (ring->slots.header_size == sizeof(gyre_header))
         memcpy(span.trace, gyre_header_at(ring, span.index) + offsetof(gyre_header, trace),
                sizeof span.trace);
@@ -226,9 +247,10 @@ static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
         entry->stamped = await_stamp(queue, index, entry);
         if (!entry->stamped)
             continue;
+        const struct entry by_device = *entry;
         stamps_translate(timing, entry);
         if (trace)
-            trace_message(queue, &timing->traced, trace, entry);
+            trace_message(queue, timing, trace, entry, &by_device);
     }
     pthread_mutex_unlock(&timing->lock);
 }
