@@ -28,7 +28,7 @@ static void follow_bounds(struct gyre_device_clock *clock, const struct gyre_dev
     }
     *piece_at(clock, clock->count) =
         (struct gyre_device_clock_piece){.from = is_first ? 0 : clock->last + 1,
-                                         .floor = is_first ? 0 : clock->last_stamp,
+                                         .floor = is_first ? 0 : clock->last_stamp + 1,
                                          .ahead = distance_within(event)};
     clock->count++;
 }
@@ -43,13 +43,20 @@ static const struct gyre_device_clock_piece *piece_of(struct gyre_device_clock *
     return piece_at(clock, number);
 }
 
+/* The least stamp of a time, while what the piece's distance says would be a step back. The first piece has none. */
+static uint64_t slow_stamp(const struct gyre_device_clock_piece *piece, uint64_t time)
+{
+    return piece->floor && time > piece->from ? piece->floor + (time - piece->from) / 2 : piece->floor;
+}
+
 uint64_t gyre_device_clock_stamp(struct gyre_device_clock *clock, const struct gyre_device_event *event)
 {
     follow_bounds(clock, event);
     const struct gyre_device_clock_piece *piece = piece_of(clock, event->time);
+    const uint64_t slow = slow_stamp(piece, event->time);
     uint64_t stamp = event->time - (uint64_t)piece->ahead;
-    if (stamp < piece->floor)
-        stamp = piece->floor;
+    if (stamp < slow)
+        stamp = slow;
     if (stamp > event->no_later_ns)
         stamp = event->no_later_ns;
     if (event->time > clock->last && stamp <= clock->last_stamp)

@@ -16,7 +16,8 @@
 
 enum { GYRE_DEVICE_CLOCK_PIECES = 8 };
 
-/** From the device's time `from` on, its clock is `ahead` of the host's, and no stamp is below `floor`. */
+/** From the device's time `from` on, its clock is `ahead` of the host's; where that were a step back, stamps go on from `floor` at half the
+ * clock's speed until they are right. */
 struct gyre_device_clock_piece {
     uint64_t from, floor;
     int64_t ahead;

@@ -158,7 +158,9 @@ enum { BLOCKS = 4, MESSAGES = 600, STEP_NS = 32 };
 
 struct message {
     uint64_t sent_ns, started, finished, received_ns; /* by the host's clock, and by the device's */
-    uint64_t sent, start, finish, receipt;            /* stamps */
+    uint64_t truly_sent, truly_started, truly_finished, truly_received;
+    uint64_t sent, start, finish, receipt; /* stamps */
+    uint64_t off, bound; /* how far its stamps are from the truth, and how far they may be */
     unsigned block;
 };
 
@@ -167,7 +169,10 @@ struct world {
     uint64_t free_at[BLOCKS];
     uint64_t now, received;
     uint64_t ppm, offset;
+    uint64_t set_back_at; /* by a millisecond: the host's clock */
+    unsigned blocks;
     int64_t low, high;
+    uint64_t widest; /* the widest bounds that a distance was chosen from */
     unsigned learned;
 };
 
@@ -178,24 +183,34 @@ static uint64_t device_time(const struct world *world, uint64_t ns)
     return (world->offset + ns + ns / 1000000 * world->ppm) / STEP_NS * STEP_NS;
 }
 
+static uint64_t host_time(const struct world *world, uint64_t ns)
+{
+    return ns - (ns >= world->set_back_at ? 1000000 : 0);
+}
+
 /* The first block that is free has the message. It is received in the order of sends, as the queue's client does. */
 static void let_run(struct world *world, struct message *message)
 {
     message->block = 0;
-    for (unsigned i = 1; i < BLOCKS; i++)
+    for (unsigned i = 1; i < world->blocks; i++)
         if (world->free_at[i] < world->free_at[message->block])
             message->block = i;
     uint64_t *free_at = &world->free_at[message->block];
     world->now += 1 + below(600);
     const uint64_t there = world->now + 300 + below(3000);
-    const uint64_t start = there > *free_at ? there : *free_at, end = start + below(2000);
+    const uint64_t start = there > *free_at ? there : *free_at,
+                   end = start + below(below(50) ? 2000 : 200000);
     const uint64_t back = end + 300 + below(3000);
     *free_at = end;
     world->received = back > world->received + 10 ? back : world->received + 10;
-    message->sent_ns = world->now;
+    message->truly_sent = world->now;
+    message->truly_started = start;
+    message->truly_finished = end;
+    message->truly_received = world->received;
+    message->sent_ns = host_time(world, world->now);
     message->started = device_time(world, start);
     message->finished = device_time(world, end);
-    message->received_ns = world->received;
+    message->received_ns = host_time(world, world->received);
 }
 
 /* As timing.c does: bounds of some messages, which are forgotten before the clocks have drifted apart. */
@@ -210,11 +225,17 @@ static void learn_bounds(struct world *world, const struct message *message)
         world->low = low, world->high = high;
 }
 
-static void stamp_message(gyre_trace *trace, struct gyre_device_clock *clock, const struct world *world,
+static uint64_t distance(uint64_t one, uint64_t other)
+{
+    return one > other ? one - other : other - one;
+}
+
+static void stamp_message(gyre_trace *trace, struct gyre_device_clock *clock, struct world *world,
                           struct message *message)
 {
     struct gyre_device_event event = {
         .low = world->low, .high = world->high, .no_later_ns = message->received_ns};
+    const uint64_t pieces = clock->count;
     event.time = message->started;
     event.after = message->sent;
     message->start = gyre_device_clock_stamp(clock, &event);
@@ -222,6 +243,13 @@ static void stamp_message(gyre_trace *trace, struct gyre_device_clock *clock, co
     event.after = message->start;
     message->finish = gyre_device_clock_stamp(clock, &event);
     message->receipt = gyre_trace_stamp(trace, message->received_ns, message->finish);
+    const uint64_t width = (uint64_t)world->high - (uint64_t)world->low;
+    if (clock->count != pieces && width > world->widest)
+        world->widest = width;
+    const uint64_t start = distance(message->start, message->truly_started),
+                   finish = distance(message->finish, message->truly_finished);
+    message->off = start > finish ? start : finish;
+    message->bound = world->widest + STEP_NS;
 }
 
 /* Sends and receipts come in the order of the host's clock. */
@@ -229,7 +257,7 @@ static void stamp_all(const struct world *begin, gyre_trace *trace, struct gyre_
 {
     struct world world = *begin;
     for (size_t next = 0, done = 0; done < MESSAGES;) {
-        if (next < MESSAGES && messages[next].sent_ns <= messages[done].received_ns) {
+        if (next < MESSAGES && messages[next].truly_sent <= messages[done].truly_received) {
             messages[next].sent = gyre_trace_stamp(trace, messages[next].sent_ns, 0);
             next++;
             continue;
@@ -248,20 +276,23 @@ static bool is_in_order(const struct message *message)
 
 START_TEST(a_devices_events_keep_their_order)
 {
-    struct world world = {.now = 1000000, .low = INT64_MIN, .high = INT64_MAX};
+    struct world world = {
+        .now = 1000000, .low = INT64_MIN, .high = INT64_MAX, .blocks = BLOCKS, .set_back_at = UINT64_MAX};
     gyre_trace trace = {0};
     struct gyre_device_clock clock = {0};
     const struct message *before[BLOCKS] = {NULL};
     state = random_begin((uint64_t)_i + 1);
     world.ppm = below(3) * 100; /* 100 ppm: five times what was measured */
     world.offset = below(2) * (UINT64_C(1) << below(40));
+    if (_i % 3 == 0)
+        world.blocks = 1, world.set_back_at = world.now + below(200000);
     for (size_t i = 0; i < MESSAGES; i++)
         let_run(&world, &messages[i]);
     stamp_all(&world, &trace, &clock);
     for (size_t i = 0; i < MESSAGES; i++) {
         const struct message *message = &messages[i], *earlier = before[message->block];
         ck_assert(is_in_order(message));
-        ck_assert_uint_le(message->finish, message->received_ns + 2); /* never ahead of the host's clock */
+        ck_assert_uint_le(message->off, world.set_back_at == UINT64_MAX ? message->bound : UINT64_MAX);
         if (earlier && earlier->finished < message->started) /* the device's clock tells them apart */
             ck_assert_uint_lt(earlier->finish, message->start);
         before[message->block] = message;
@@ -272,7 +303,11 @@ END_TEST
 /* The device's clock begins anew, makes up times, and the host's is set back by a second: each message keeps its order. */
 START_TEST(messages_keep_their_order_whatever_clocks_say)
 {
-    struct world world = {.now = UINT64_C(5000000000), .low = INT64_MIN, .high = INT64_MAX};
+    struct world world = {.now = UINT64_C(5000000000),
+                          .low = INT64_MIN,
+                          .high = INT64_MAX,
+                          .blocks = BLOCKS,
+                          .set_back_at = UINT64_MAX};
     gyre_trace trace = {0};
     struct gyre_device_clock clock = {0};
     uint64_t latest_ns = 0, given = 0;
@@ -301,6 +336,35 @@ START_TEST(messages_keep_their_order_whatever_clocks_say)
 }
 END_TEST
 
+static uint64_t stamp_of(struct gyre_device_clock *clock, uint64_t time, int64_t ahead, uint64_t no_later_ns)
+{
+    const struct gyre_device_event event = {
+        .time = time, .low = ahead, .high = ahead + 100, .no_later_ns = no_later_ns};
+    return gyre_device_clock_stamp(clock, &event);
+}
+
+/* A handler that took long is known of when the clocks were compared anew since it began. */
+START_TEST(what_is_received_late_keeps_its_time)
+{
+    struct gyre_device_clock clock = {.count = 0};
+    ck_assert_uint_eq(stamp_of(&clock, 1000000, 0, 9000000), 1000000);
+    ck_assert_uint_eq(stamp_of(&clock, 2000000, 500, 9000000), 1999450);
+    ck_assert_uint_eq(stamp_of(&clock, 3000, 500, 9000000), 3000);
+    ck_assert_uint_eq(stamp_of(&clock, 1000100, 500, 9000000),
+                      1000050); /* at half the speed, for no step back */
+}
+END_TEST
+
+START_TEST(a_device_goes_on_where_the_hosts_clock_is_set_back)
+{
+    struct gyre_device_clock clock = {.count = 0};
+    ck_assert_uint_eq(stamp_of(&clock, 1000, 0, 5000), 1000);
+    ck_assert_uint_eq(stamp_of(&clock, 2000, 0, 500), 1001);
+    ck_assert_uint_eq(stamp_of(&clock, 3000, 0, 500), 1002);
+    ck_assert_uint_eq(stamp_of(&clock, 4000, 0, 6000), 4000);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stamps");
@@ -311,6 +375,8 @@ int main(void)
     tcase_add_test(all, threads_of_a_process_have_one_order);
     tcase_add_loop_test(all, a_devices_events_keep_their_order, 0, HISTORIES);
     tcase_add_loop_test(all, messages_keep_their_order_whatever_clocks_say, 0, HISTORIES);
+    tcase_add_test(all, what_is_received_late_keeps_its_time);
+    tcase_add_test(all, a_device_goes_on_where_the_hosts_clock_is_set_back);
     suite_add_tcase(suite, all);
     return unit_run(suite);
 }
