@@ -447,15 +447,15 @@ static void publish_talk(struct cpu_worker *worker, uint32_t number, gyre_u64 or
     const gyre_cpu_port_type *type = asks ? &worker->resident->kernel->ports[number] : NULL;
     gyre_link_ring *ring = cpu_port_ring(worker, number);
     const gyre_u64 head = ring->head, end = head + worker->links.ports[number].emitted;
+    if (__builtin_expect(worker->traced.open, 0))
+        cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head,
+                          (uint32_t)(end - head));
     for (gyre_u64 index = head; index != end; index++) {
         gyre_link_slot *slot = slot_of(ring, index);
         address(worker, ring, slot);
         publish(ring, index, origin, asks ? length_of(type, ask_of(slot) + 1) : slot->length);
     }
     __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
-    if (__builtin_expect(worker->traced.open, 0))
-        cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head,
-                          (uint32_t)(end - head));
 }
 
 /* ---- publishing ---- */
@@ -466,12 +466,12 @@ static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u6
     const gyre_cpu_port_type *type = &worker->resident->kernel->ports[number];
     gyre_link_ring *ring = cpu_port_ring(worker, number);
     const gyre_u64 head = ring->head, end = head + worker->links.ports[number].emitted;
-    for (gyre_u64 index = head; index != end; index++)
-        publish(ring, index, origin, length_of(type, slot_of(ring, index) + 1));
-    __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
     if (__builtin_expect(worker->traced.open, 0))
         cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head,
                           (uint32_t)(end - head));
+    for (gyre_u64 index = head; index != end; index++)
+        publish(ring, index, origin, length_of(type, slot_of(ring, index) + 1));
+    __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
 }
 
 /* Shows the members of a pool what the call emitted to it. */
@@ -497,14 +497,14 @@ static void publish_copies(const struct cpu_worker *worker, const struct cpu_bra
     const gyre_cpu_port_type *type = &worker->resident->kernel->ports[branch->port];
     const gyre_link_ring *from = cpu_port_ring(worker, branch->port);
     gyre_link_ring *to = branch->ring;
+    if (__builtin_expect(worker->traced.open, 0))
+        cpu_trace_emitted(worker, branch->branch->rings, to, to->head, branch->accepted);
     for (uint32_t i = 0; i < branch->accepted; i++) {
         const gyre_link_slot *slot = slot_of(from, from->head + i);
         const uint32_t length = length_of(type, slot + 1);
         memcpy(slot_of(to, to->head + i) + 1, slot + 1, length);
         publish(to, to->head + i, origin, length);
     }
-    if (__builtin_expect(worker->traced.open, 0))
-        cpu_trace_emitted(worker, branch->branch->rings, to, to->head, branch->accepted);
     __atomic_store_n(&to->head, to->head + branch->accepted, __ATOMIC_RELAXED);
 }
 
@@ -576,11 +576,11 @@ void cpu_ports_begin_round(struct cpu_worker *worker, gyre_u64 origin, gyre_u32 
     ask->token = round;
     ask->depth = 0;
     memset(ask + 1, 0, ring->choice);
+    if (__builtin_expect(worker->traced.open, 0))
+        cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head, 1);
     publish(ring, head, origin, ring->choice);
     __atomic_store_n(&ring->head, head + 1, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
     worker->links.sent |= 1u << number;
-    if (__builtin_expect(worker->traced.open, 0))
-        cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head, 1);
 }
 
 void cpu_ports_take_back(struct cpu_worker *worker)

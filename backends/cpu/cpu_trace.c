@@ -54,16 +54,17 @@ void cpu_trace_begin(struct cpu_worker *worker, const void *region, gyre_u64 ind
                                        .place = place,
                                        .turn = worker->context.turn};
     take_header(&traced->span, header, header_size);
-    traced->span.started_ns = gyre_clock_ns();
-    if (traced->span.sent_ns > traced->span.started_ns)
+    const gyre_u64 now = gyre_clock_ns();
+    if (traced->span.sent_ns > now)
         traced->span.sent_ns = 0;
+    traced->span.started_ns = gyre_trace_stamp(traced->ring, now, traced->span.sent_ns);
 }
 
 void cpu_trace_end(struct cpu_worker *worker, bool failed)
 {
     struct cpu_traced *traced = &worker->traced;
     if (traced->open) {
-        traced->span.finished_ns = gyre_clock_ns();
+        traced->span.finished_ns = gyre_trace_stamp(traced->ring, gyre_clock_ns(), 0);
         traced->span.failed = failed;
         gyre_trace_write(traced->ring, &traced->span);
     }
@@ -83,7 +84,7 @@ void cpu_trace_emitted(const struct cpu_worker *worker, gyre_u64 link, const gyr
     span.link = gyre_trace_key(traced->ring, (const void *)(uintptr_t)link);
     span.ring = gyre_trace_key(traced->ring, ring);
     span.place = first;
-    span.finished_ns = gyre_clock_ns();
+    span.finished_ns = gyre_trace_stamp(traced->ring, gyre_clock_ns(), 0);
     gyre_trace_write(traced->ring, &span);
 }
 

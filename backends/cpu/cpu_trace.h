@@ -35,7 +35,8 @@ void cpu_trace_begin(struct cpu_worker *worker, const void *region, gyre_u64 ind
                      const unsigned char *header, gyre_u32 header_size, gyre_u32 links);
 /** The handler is done with it. */
 void cpu_trace_end(struct cpu_worker *worker, bool failed);
-/** The message that is handled sent `count` others, from place `first` on, to a ring of the link whose first ring is at `link`. */
+/** The message that is handled sends `count` others, from place `first` on, to a ring of the link whose first ring is at `link`. Called
+ * before they are published: so the event has a smaller stamp than those of whoever gets them. */
 void cpu_trace_emitted(const struct cpu_worker *worker, gyre_u64 link, const gyre_link_ring *ring,
                        gyre_u64 first, gyre_u32 count);
 

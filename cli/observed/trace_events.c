@@ -152,6 +152,11 @@ static const trace_span *first_handled(const trace_writer *to, const trace_span 
                : NULL;
 }
 
+static uint64_t begin_of(const gyre_observe_span *span)
+{
+    return span->kind == GYRE_OBSERVE_SPAN_MESSAGE ? span->sent_ns : span->started_ns;
+}
+
 static bool is_in_order(const gyre_observe_span *span)
 {
     return span->sent_ns <= span->started_ns && span->started_ns <= span->finished_ns &&
@@ -195,8 +200,8 @@ static const trace_span *receipt_of(const trace_writer *to, const trace_span *ha
                : NULL;
 }
 
-/* Draws the arrow to a message that came by a link. Its sender looks at the clock when it has sent all, so that the first of them may
- * be handled by then. */
+/* Draws the arrow to a message that came by a link. Processes of earlier versions of Gyre looked at the clock when all was sent, so that
+ * the first message may have been handled by then. */
 static void write_arrow(trace_writer *to, const trace_span *handled, const trace_row *at)
 {
     trace_span wanted = *handled;
@@ -270,6 +275,27 @@ static void name_rows(trace_writer *to)
 
 /* ---- the document ---- */
 
+/* By the stamps with which spans begin: what comes after something else has a larger one. */
+static int by_stamp(const void *one, const void *other)
+{
+    const trace_span *a = *(const trace_span *const *)one, *b = *(const trace_span *const *)other;
+    const int order = compare(begin_of(&a->span), begin_of(&b->span));
+    return order ? order : by_key(a, b);
+}
+
+/* The spans that are written, in order: all but those that only say where arrows begin. The caller frees the list. */
+static const trace_span **list_in_order(const trace_set *set, size_t *count)
+{
+    const trace_span **list = calloc(set->span_count + 1, sizeof(trace_span *));
+    *count = 0;
+    for (size_t i = 0; list && i < set->span_count; i++)
+        if (set->spans[i].span.kind != GYRE_OBSERVE_SPAN_EMITTED)
+            list[(*count)++] = &set->spans[i];
+    if (list)
+        qsort(list, *count, sizeof(trace_span *), by_stamp);
+    return list;
+}
+
 static bool find_blocks(trace_writer *to)
 {
     const trace_set *set = to->set;
@@ -288,30 +314,30 @@ static void write_span(trace_writer *to, const trace_span *span)
         write_message(to, span);
     else if (span->span.kind == GYRE_OBSERVE_SPAN_HANDLED)
         write_handled(to, span);
-    else if (span->span.kind != GYRE_OBSERVE_SPAN_EMITTED)
+    else
         to->told->refused++;
 }
 
 bool trace_write(trace_set *set, const trace_form *form, FILE *out, size_t most_bytes, trace_told *told)
 {
     trace_writer to = {.set = set, .form = form, .out = out, .told = told, .most_bytes = most_bytes};
-    size_t written = 0, handled = 0;
+    size_t written = 0, count = 0;
     *told = (trace_told){0};
     if (set->span_count)
         qsort(set->spans, set->span_count, sizeof *set->spans, by_key);
-    if (!trace_sort_objects(set) || !find_blocks(&to)) {
+    const trace_span **list = list_in_order(set, &count);
+    if (!list || !trace_sort_objects(set) || !find_blocks(&to)) {
+        free(list);
         free(to.blocks);
         return false;
     }
     form->open(&to);
     name_rows(&to);
-    for (; written < set->span_count && !is_full(&to); written++) {
-        const trace_span *span = &set->spans[written];
-        /* slices of a row come in their order in time, which matters where one ends when the next one begins */
-        write_span(&to, span->span.kind == GYRE_OBSERVE_SPAN_HANDLED ? to.blocks[handled++] : span);
-    }
-    told->cut = set->span_count - written;
+    for (; written < count && !is_full(&to); written++)
+        write_span(&to, list[written]);
+    told->cut = count - written;
     form->close(&to);
+    free(list);
     free(to.blocks);
     return !to.failed;
 }

@@ -59,7 +59,7 @@ typedef struct trace_form {
 } trace_form;
 
 /**
- * Sorts the spans of the set and writes them. Leaves out what comes after `most_bytes` bytes of the stream, with an event or two beyond
+ * Sorts the spans of the set and writes them by the stamps with which they begin. Leaves out what comes after `most_bytes` bytes of the stream, with an event or two beyond
  * them; SIZE_MAX: nothing. Errors of the stream are the caller's to find. False without memory.
  */
 bool trace_write(trace_set *set, const trace_form *form, FILE *out, size_t most_bytes, trace_told *told);

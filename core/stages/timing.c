@@ -6,7 +6,8 @@
  * bounds that distance, because the handler began after the send and ended before the receipt. Fast messages give the
  * narrowest bounds. The bounds are made anew every WINDOW_NS, so that the clocks drift by less than the bounds are wide.
  *
- * Lock: timing->lock, innermost, for everything here. It is taken only where messages are timed.
+ * Lock: timing->lock, innermost, for everything but what senders note. Senders take none, because the lock would make each of them wait
+ * for receivers. It is taken only where messages are timed.
  */
 #include "core/stages/timing.h"
 
@@ -24,6 +25,7 @@
 #include "core/queue/stage.h"
 #include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
+#include "core/stages/device_clock.h"
 #include "core/stages/order.h"
 #include "core/stages/told.h"
 #include "gyre/waiting.h"
@@ -36,22 +38,31 @@ struct bounds {
     int64_t low, high;
 };
 
+/* What a sender notes, one for each slot. Atomic: receivers read it. A slot has its next request when this one was received. */
+struct departure {
+    uint64_t number; /* index of the slot's request, plus 1; stored last */
+    uint64_t sent_ns;
+    uint64_t stamp; /* 0: nobody traced the process when the request was sent */
+};
+
 struct entry {
-    uint64_t number; /* index of the entry's request, plus 1 */
+    uint64_t number; /* index of the entry's request, which was received, plus 1 */
     uint64_t sent_ns, started_ns, finished_ns, received_ns, error_ns;
-    bool received, stamped;
+    bool stamped;
 };
 
 struct gyre_queue_timing {
     pthread_mutex_t lock;
     uint64_t every; /* constant: messages whose index is a multiple of this power of two are timed */
     const gyre_stamp *stamps;
-    struct entry *entries; /* for each slot: the times of its request */
-    bool silent;           /* a handler left no stamp once: receivers do not wait for stamps any more */
+    struct departure *departures; /* for each slot */
+    struct entry *entries;        /* for each slot: the times of the last request that was received there */
+    bool silent; /* a handler left no stamp once: receivers do not wait for stamps any more */
     struct bounds now, before;
     uint64_t window_ns; /* when `now` began */
     uint64_t timed;
-    gyre_trace_point traced; /* `record` is the queue's */
+    gyre_trace_point traced;         /* `record` is the queue's */
+    struct gyre_device_clock device; /* for traces alone */
     /* Of a lent queue in its server: what the client tells, which is taken whenever somebody asks for the times. */
     gyre_observe_histogram times[GYRE_OBSERVE_TIMES];
     struct gyre_told_times
@@ -77,12 +88,26 @@ static void timing_sent(gyre_queue *queue, const struct gyre_sending *sending)
     const uint64_t first = next_timed(timing, sending->first);
     if (first >= sending->end)
         return;
-    pthread_mutex_lock(&timing->lock);
-    const uint64_t now = gyre_clock_ns();
-    for (uint64_t index = first; index < sending->end; index += timing->every)
-        timing->entries[index & gyre_ring_of(queue)->mask] =
-            (struct entry){.number = index + 1, .sent_ns = now};
-    pthread_mutex_unlock(&timing->lock);
+    gyre_trace *const trace = gyre_trace_wanted(&timing->traced);
+    const uint64_t now = gyre_clock_ns(), stamp = trace ? gyre_trace_stamp(trace, now, 0) : 0;
+    for (uint64_t index = first; index < sending->end; index += timing->every) {
+        struct departure *departure = &timing->departures[index & gyre_ring_of(queue)->mask];
+        __atomic_store_n(&departure->sent_ns, now, __ATOMIC_RELAXED);
+        __atomic_store_n(&departure->stamp, stamp, __ATOMIC_RELAXED);
+        __atomic_store_n(&departure->number, index + 1, __ATOMIC_RELEASE); /* pairs with is_due */
+    }
+}
+
+/* Whether the request is timed, and was not received before; then *departure says when it was sent. Under the lock. */
+static bool is_due(const gyre_queue *queue, const struct gyre_queue_timing *timing, uint64_t index,
+                   struct departure *departure)
+{
+    const uint64_t place = index & gyre_ring_of(queue)->mask;
+    const struct departure *noted = &timing->departures[place];
+    departure->number = __atomic_load_n(&noted->number, __ATOMIC_ACQUIRE);
+    departure->sent_ns = __atomic_load_n(&noted->sent_ns, __ATOMIC_RELAXED);
+    departure->stamp = __atomic_load_n(&noted->stamp, __ATOMIC_RELAXED);
+    return departure->number == index + 1 && timing->entries[place].number != index + 1;
 }
 
 /* ---- comparing clocks ---- */
@@ -107,12 +132,16 @@ static void clocks_learn(struct gyre_queue_timing *timing, const struct entry *e
         timing->now = told, timing->before = unbounded;
 }
 
+static struct bounds clocks_bounds(const struct gyre_queue_timing *timing)
+{
+    const struct bounds bounds = bounds_meet(timing->now, timing->before);
+    return bounds.low > bounds.high ? timing->now : bounds;
+}
+
 /* The best guess of the clocks' distance: 0 where one clock serves both sides, else the middle of the bounds. */
 static int64_t clocks_distance(const struct gyre_queue_timing *timing, uint64_t *error_ns)
 {
-    struct bounds bounds = bounds_meet(timing->now, timing->before);
-    if (bounds.low > bounds.high)
-        bounds = timing->now;
+    const struct bounds bounds = clocks_bounds(timing);
     *error_ns = 0;
     if (bounds.low <= 0 && bounds.high >= 0)
         return 0;
@@ -189,19 +218,32 @@ static bool await_stamp(gyre_queue *queue, uint64_t index, struct entry *entry)
     return false;
 }
 
-/* Notes the receipt of a message for those who trace the process. */
-static void trace_message(const gyre_queue *queue, const gyre_trace_point *point, gyre_trace *trace,
-                          const struct entry *entry)
+/* The stamp of an event on the device, `time` by its clock, which came after the one with the stamp `after`. */
+static uint64_t stamp_on_device(struct gyre_queue_timing *timing, uint64_t time, uint64_t after,
+                                const struct entry *entry)
+{
+    const struct bounds bounds = clocks_bounds(timing);
+    const struct gyre_device_event event = {.time = time,
+                                            .low = bounds.low,
+                                            .high = bounds.high,
+                                            .after = after,
+                                            .no_later_ns = entry->received_ns};
+    return gyre_device_clock_stamp(&timing->device, &event);
+}
+
+/* Notes the receipt of a message for those who trace the process. Of `by_device` the times on the device are by its own clock. */
+static void trace_message(const gyre_queue *queue, struct gyre_queue_timing *timing, gyre_trace *trace,
+                          uint64_t sent_stamp, const struct entry *entry, const struct entry *by_device)
 {
     const struct gyre_ring *ring = gyre_ring_of(queue);
     gyre_observe_span span = {.kind = GYRE_OBSERVE_SPAN_MESSAGE,
-                              .record = point->record,
+                              .record = timing->traced.record,
                               .queue = gyre_trace_key(trace, ring->shared),
                               .index = entry->number - 1,
-                              .sent_ns = entry->sent_ns,
-                              .started_ns = entry->started_ns,
-                              .finished_ns = entry->finished_ns,
-                              .received_ns = entry->received_ns};
+                              .sent_ns = sent_stamp ? sent_stamp : entry->sent_ns};
+    span.started_ns = stamp_on_device(timing, by_device->started_ns, span.sent_ns, entry);
+    span.finished_ns = stamp_on_device(timing, by_device->finished_ns, span.started_ns, entry);
+    span.received_ns = gyre_trace_stamp(trace, entry->received_ns, span.finished_ns);
     if (ring->slots.header_size == sizeof(gyre_header))
         memcpy(span.trace, gyre_header_at(ring, span.index) + offsetof(gyre_header, trace),
                sizeof span.trace);
@@ -219,16 +261,17 @@ static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
     const uint64_t now = gyre_clock_ns();
     for (uint64_t index = first_timed; index < end; index += timing->every) {
         struct entry *entry = &timing->entries[index & gyre_ring_of(queue)->mask];
-        if (entry->number != index + 1 || entry->received)
+        struct departure departure;
+        if (!is_due(queue, timing, index, &departure))
             continue;
-        entry->received = true;
-        entry->received_ns = now;
+        *entry = (struct entry){.number = index + 1, .sent_ns = departure.sent_ns, .received_ns = now};
         entry->stamped = await_stamp(queue, index, entry);
         if (!entry->stamped)
             continue;
+        const struct entry by_device = *entry;
         stamps_translate(timing, entry);
         if (trace)
-            trace_message(queue, &timing->traced, trace, entry);
+            trace_message(queue, timing, trace, departure.stamp, entry, &by_device);
     }
     pthread_mutex_unlock(&timing->lock);
 }
@@ -301,7 +344,7 @@ static gyre_status timing_refuse(const struct gyre_queue_timing *timing, const s
             "request %llu is not timed: kernel.NAME.timing_every = %llu times one message of so many, "
             "those whose index it divides",
             (unsigned long long)index, (unsigned long long)timing->every);
-    if (entry->number != index + 1 || !entry->received)
+    if (entry->number != index + 1)
         return gyre_error_set(GYRE_AGAIN,
                               "request %llu was not received yet, or its place was taken by a later one",
                               (unsigned long long)index);
@@ -344,6 +387,7 @@ static void timing_destroy(gyre_queue *queue, void *state)
     struct gyre_queue_timing *timing = state;
     (void)queue;
     pthread_mutex_destroy(&timing->lock);
+    free(timing->departures);
     free(timing->entries);
     free(timing);
 }
@@ -358,9 +402,11 @@ gyre_status gyre_timing_create(gyre_queue *queue, uint32_t every)
                                                   .destroy = timing_destroy};
     const struct gyre_ring *ring = gyre_ring_of(queue);
     struct gyre_queue_timing *timing = gyre_lines_alloc(sizeof *timing);
+    struct departure *departures = gyre_lines_alloc(ring->capacity * sizeof *departures);
     struct entry *entries = gyre_lines_alloc(ring->capacity * sizeof *entries);
-    if (!timing || !entries) {
+    if (!timing || !departures || !entries) {
         free(timing);
+        free(departures);
         free(entries);
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to time the messages of a queue");
     }
@@ -368,6 +414,7 @@ gyre_status gyre_timing_create(gyre_queue *queue, uint32_t every)
     timing->stamps =
         (const gyre_stamp *)(const void *)((const unsigned char *)ring->shared + ring->slots.stamps_offset);
     timing->every = every ? every : 1;
+    timing->departures = departures;
     timing->entries = entries;
     timing->now = timing->before = unbounded;
     timing->told = ring->told_times;

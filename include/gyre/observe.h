@@ -241,7 +241,8 @@ enum gyre_observe_span_kind {
 };
 
 /**
- * What happened to a message, while the process is traced. Times that are not known are 0. Keys are numbers without a meaning of
+ * What happened to a message, while the process is traced. Its times are stamps of the process's hybrid logical clock (gyre/trace.h): an
+ * event that comes after another one has the larger stamp. Times that are not known are 0. Keys are numbers without a meaning of
  * their own: the words GYRE_OBSERVE_QUEUE_KEY and GYRE_OBSERVE_LINK_KEY say whose they are.
  */
 typedef struct gyre_observe_span {

@@ -24,7 +24,8 @@ typedef struct gyre_trace {
     gyre_observe_span *spans; /* constant */
     uint64_t mask;            /* constant: places - 1, of a power of two */
     uint64_t secret;          /* constant: without it, keys tell nothing about addresses */
-    uint64_t lines[4];
+    uint64_t lines[3];
+    uint64_t clock; /* atomic: the largest stamp that was given (gyre_trace_stamp) */
     /* atomic, on a line of their own: spans that were begun, and those that found their place taken */
     uint64_t next, lost;
 } gyre_trace;
@@ -50,6 +51,25 @@ static inline uint64_t gyre_trace_key(const gyre_trace *trace, const void *addre
     key = (key ^ key >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     key = (key ^ key >> 27) * UINT64_C(0x94d049bb133111eb);
     return key ^ key >> 31;
+}
+
+/**
+ * The stamp of an event that happens now, in nanoseconds of the process's hybrid logical clock: `now_ns` if that is later than every stamp
+ * that the process gave before, and than `after`; else 1 more than the latest of these. `after`: the stamp of an event elsewhere that
+ * comes before this one; 0: there is none.
+ *
+ * An event that comes after another one of the process has the larger stamp, also where a clock stands still or goes back: whoever knows
+ * of the earlier event, through whatever memory, finds its stamp in `clock`. A stamp differs from the time only while it has to.
+ */
+static inline uint64_t gyre_trace_stamp(gyre_trace *trace, uint64_t now_ns, uint64_t after)
+{
+    uint64_t last = __atomic_load_n(&trace->clock, __ATOMIC_RELAXED), stamp;
+    do {
+        const uint64_t least = last > after ? last : after;
+        stamp = now_ns > least ? now_ns : least + 1;
+    } while (
+        !__atomic_compare_exchange_n(&trace->clock, &last, stamp, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return stamp;
 }
 
 /**

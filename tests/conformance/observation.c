@@ -221,7 +221,7 @@ static uint64_t count_timed(const char *name, uint32_t time)
 /* How many different messages of the only queue were noted, each with its times in order. */
 static uint64_t count_spans(void)
 {
-    uint64_t noted = 0;
+    uint64_t noted = 0, last = 0;
     copy_file();
     const gyre_observe_part *part = part_of(GYRE_OBSERVE_TRACE);
     for (uint64_t i = 0; i < part->count; i++) {
@@ -229,8 +229,10 @@ static uint64_t count_spans(void)
         if (span->kind != GYRE_OBSERVE_SPAN_MESSAGE || span->mark & 1)
             continue;
         require(span->mark == span->again && span->mark == 2 * (i + 1));
-        require(span->sent_ns && span->sent_ns <= span->started_ns && span->started_ns <= span->finished_ns &&
-                span->finished_ns <= span->received_ns);
+        require(span->sent_ns && span->sent_ns < span->started_ns && span->started_ns < span->finished_ns &&
+                span->finished_ns < span->received_ns);
+        require(span->sent_ns > last); /* a call begins when the one before it has returned */
+        last = span->received_ns;
         require(span->index < 64 && !(noted >> span->index & 1));
         noted |= UINT64_C(1) << span->index;
     }

@@ -144,6 +144,38 @@ START_TEST(a_message_stands_with_the_block_that_had_it_first)
 }
 END_TEST
 
+/* Whatever spans are found by, they are written by their stamps. */
+START_TEST(spans_come_in_the_order_of_their_stamps)
+{
+    const uint64_t begins[] = {700, 100, 400, 900, 200, 800};
+    double last = 0;
+    int found = 0;
+    size_t i;
+    json_t *event;
+    for (i = 0; i < 6; i++) {
+        const bool handled = i & 1;
+        gyre_observe_span *span = add_span(handled ? GYRE_OBSERVE_SPAN_HANDLED : GYRE_OBSERVE_SPAN_MESSAGE, 1,
+                                           begins[i], begins[i] + 50);
+        span->sent_ns = handled ? 0 : begins[i];
+        span->queue = 9 - i;
+        span->index = i;
+        span->received_ns = handled ? 0 : begins[i] + 60;
+    }
+    draw();
+    json_array_foreach(events, i, event)
+    {
+        const char *phase = json_string_value(json_object_get(event, "ph"));
+        const double us = json_number_value(json_object_get(event, "ts"));
+        if (strcmp(phase, "X") != 0 && strcmp(phase, "b") != 0)
+            continue;
+        ck_assert(us >= last);
+        last = us;
+        found++;
+    }
+    ck_assert_int_eq(found, 3 + 3 * 4);
+}
+END_TEST
+
 START_TEST(a_long_text_ends_between_two_spans)
 {
     double us = 0;
@@ -253,6 +285,7 @@ int main(void)
     tcase_add_test(all, an_arrow_ends_no_earlier_than_it_begins);
     tcase_add_test(all, a_client_waits_once_for_all_turns_of_its_message);
     tcase_add_test(all, a_message_stands_with_the_block_that_had_it_first);
+    tcase_add_test(all, spans_come_in_the_order_of_their_stamps);
     tcase_add_test(all, a_long_text_ends_between_two_spans);
     tcase_add_test(all, objects_are_found_as_of_their_time);
     tcase_add_test(all, the_objects_of_a_process_are_listed_once);

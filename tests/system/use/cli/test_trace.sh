@@ -105,6 +105,10 @@ for ((i = 0; i < 20; i++)); do
     echo '{"value":20.5,"factor":2}' >&9
     has "$folder/replies" $((i + 1))
 done
+for ((i = 0; i < 600 * patience; i++)); do # a block notes a message after it gave the reply
+    "$GYRE" trace --last scale 2>&1 >/dev/null | grep -q "20 that a block handled" && break
+    sleep 0.05
+done
 kill -KILL "$background"
 wait "$background" 2>/dev/null
 exec 9>&-

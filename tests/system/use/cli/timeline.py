@@ -41,7 +41,7 @@ def read_json(path):
     document = json.load(open(path), parse_float=str)
     assert set(document) == {"displayTimeUnit", "traceEvents", "otherData"} and document["displayTimeUnit"] == "ns"
     events = document["traceEvents"]
-    groups, names, slices, messages, begun, starts, arrows = {}, {}, [], [], {}, {}, []
+    groups, names, slices, messages, begun, starts, arrows, order = {}, {}, [], [], {}, {}, [], []
     for event in events:
         check_event(event)
         if event["ph"] == "M":
@@ -51,6 +51,8 @@ def read_json(path):
         if event["ph"] == "M":
             continue
         row, at = (groups[event["pid"]], names[event["pid"], event["tid"]]), nanoseconds(event["ts"])
+        if event["ph"] == "X" or (event["ph"] == "b" and event["name"] != "waited" and not begun.get((event["cat"], event["id"]))):
+            order.append(at)
         if event["ph"] == "X":
             slices.append((row, event["name"], at, at + nanoseconds(event["dur"]), arguments(event["args"])))
         elif event["ph"] == "b":
@@ -67,6 +69,7 @@ def read_json(path):
             assert name == event["name"] and since <= at, event
             arrows.append((name, of, since, row, at))
     assert not starts and not any(begun.values())
+    assert order == sorted(order), "not in the order of stamps"
     return sorted(slices), sorted(messages), sorted(arrows)
 
 
