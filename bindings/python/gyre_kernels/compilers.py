@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shlex
+import shutil
 import sys
 
 from .errors import UnavailableError
@@ -29,3 +31,19 @@ def zig_compiler() -> str:
     if importlib.util.find_spec("ziglang") is None:
         raise UnavailableError('no C compiler from ziglang is here: pip install "gyre-kernels[cc]"')
     return kept_file(_SCRIPT.format(python=shlex.quote(sys.executable)), "zig-", ".sh", 0o700)
+
+
+def offer_zig() -> None:
+    """On a machine without the command `cc`, which is the CPU backend's usual compiler: zig takes the name, at the end of PATH,
+    where the package ziglang is. What a setting or a configuration names is looked for before it."""
+    if shutil.which("cc") is not None or importlib.util.find_spec("ziglang") is None:
+        return
+    script = zig_compiler()
+    folder = script[: -len(".sh")]
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    link = os.path.join(folder, "cc")
+    if not os.path.exists(link):
+        made = f"{link}.{os.getpid()}"
+        os.symlink(script, made)
+        os.replace(made, link)
+    os.environ["PATH"] = os.pathsep.join(filter(None, [os.environ.get("PATH", os.defpath), folder]))

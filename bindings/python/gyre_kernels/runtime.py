@@ -16,7 +16,9 @@ import numpy as np
 from ._native import ffi, lib
 from .attachment import Server
 from .buffers import Buffer
+from .compilers import offer_zig
 from .errors import ClosedError, check, text_of
+from .histograms import Histogram, histograms_of
 from .lanes import Lane, Lanes, open_queue
 from .pipeline import Pipeline
 from .port import Port
@@ -60,6 +62,7 @@ class Runtime:
         log: Optional[Log] = None,
     ) -> None:
         self._pointer: Any = None
+        offer_zig()
         self._log = ffi.new_handle(log or _log_to_python)
         self._kernels: List[Kernel] = []
         self._buffers: List[Buffer] = []
@@ -279,6 +282,12 @@ class Kernel(Port):
             told[key] = int(getattr(info, key))
         told["cache_hit"] = bool(info.cache_hit)
         return told
+
+    def histograms(self) -> Dict[str, Histogram]:
+        """How long messages took, over all queues of the kernel: "waited", "handled", "returned" and "round_trip", of those
+        that came so far. Only of a kernel with `timing`, and without `observe.enabled = false`; else it is empty."""
+        self._info()
+        return histograms_of(self.name)
 
     def read_state(self, key: Any = None) -> Any:
         """The state that an actor keeps between messages, at a message boundary. Of a keyed actor: that of `key`, a number, a
