@@ -24,7 +24,7 @@ from .pipeline import Pipeline
 from .port import Port
 from .sources import file_of
 from .types import MessageType
-from .waiting import deadline_of, wait_sliced
+from .waiting import deadline_of, wait_aside, wait_sliced
 
 Log = Callable[[int, str], None]
 _LEVELS = {1: logging.ERROR, 2: logging.WARNING, 3: logging.INFO, 4: logging.DEBUG}
@@ -311,8 +311,16 @@ class Kernel(Port):
         """Refuses further requests, works off what is queued for `drain` seconds at most, and ends. Returns how many
         requests were left."""
         left = ffi.new("uint64_t *")
-        check(lib.gyrepy_kernel_terminate(self._c, deadline_of(drain), left))
-        return int(left[0])
+        end = deadline_of(drain)
+
+        def terminate() -> int:
+            check(lib.gyrepy_kernel_terminate(self._c, end, left))
+            return int(left[0])
+
+        def end_now() -> None:
+            lib.gyrepy_kernel_terminate(self._c, 0, ffi.NULL)  # the earliest deadline holds
+
+        return int(wait_aside(terminate, end_now, lambda _: None)) if end else terminate()
 
     def close(self) -> None:
         """Terminates the kernel and frees it. Calls of other threads end with ClosedError first."""
