@@ -30,6 +30,10 @@ useradd --create-home stranger
 cd /home/stranger
 [[ "$(command -v cc gcc clang || true)" == '' ]] || fail "this system has a C compiler"
 
+if [[ -s /tmp/certificates.crt ]]; then
+    cp /tmp/certificates.crt /etc/ssl/certs/ca-certificates.crt
+    export PIP_CERT=/etc/ssl/certs/ca-certificates.crt SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
+fi
 as_user python3 -m venv venv
 as_user venv/bin/pip install --disable-pip-version-check "$(echo /tmp/gyre_kernels-*.whl)[cc]" pytest
 awk '/^```python$/ { shown = 1; next } /^```$/ && shown { exit } shown' /tmp/python.md >program.py
