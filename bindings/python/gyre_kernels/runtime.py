@@ -186,6 +186,8 @@ class Runtime:
         """Terminates every kernel without draining and frees everything. A second call does nothing."""
         if self._pointer is None:
             return
+        for buffer in self._buffers:
+            buffer.check_free()
         for server in self._servers:
             server.close()
         for pipeline in self._pipelines:

@@ -112,6 +112,17 @@ gyre_status gyre_buffer_fill(gyre_buffer *buffer, uint64_t offset, uint8_t byte,
 gyre_status gyre_buffer_copy(gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
                              uint64_t source_offset, uint64_t size);
 
+typedef struct {
+    size_t size;
+    void *host;
+    uint64_t address, bytes;
+    char backend[32];
+    uint32_t device;
+    ...;
+} gyre_buffer_place;
+gyre_status gyre_buffer_hold(gyre_buffer *buffer, gyre_buffer_place *out);
+void gyre_buffer_let_go(gyre_buffer *buffer);
+
 typedef struct { size_t size; const char *name; ...; } gyre_pipeline_desc;
 gyre_status gyre_pipeline_open(gyre_runtime *runtime, const gyre_pipeline_desc *desc, gyre_pipeline **out);
 gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline);
