@@ -200,12 +200,13 @@ static gyre_status find_nvrtc(const gyre_host *host, const char *path, void **li
         *library = open_in_wheel(host);
     if (*library)
         return GYRE_OK;
-    return host->error(GYRE_UNAVAILABLE,
-                       "there is no NVRTC, the compiler of CUDA kernels: libnvrtc.so.13, .12, .11.2 and "
-                       "libnvrtc.so were looked for in the loader's folders, $CUDA_HOME/lib64, "
-                       "$CUDA_PATH/lib64 and /usr/local/cuda/lib64; install it (package cuda-nvrtc, "
-                       "libnvrtc of the distribution, or pip install \"gyre-kernels[cuda]\"), set backend.cuda.nvrtc, or give a file that `gyre "
-                       "compile -o` wrote on another machine");
+    return host->error(
+        GYRE_UNAVAILABLE,
+        "there is no NVRTC, the compiler of CUDA kernels: libnvrtc.so.13, .12, .11.2 and "
+        "libnvrtc.so were looked for in the loader's folders, $CUDA_HOME/lib64, "
+        "$CUDA_PATH/lib64 and /usr/local/cuda/lib64; install it (package cuda-nvrtc, "
+        "libnvrtc of the distribution, or pip install \"gyre-kernels[cuda]\"), set backend.cuda.nvrtc, or give a file that `gyre "
+        "compile -o` wrote on another machine");
 }
 
 static gyre_status load_nvrtc(const gyre_host *host, const char *path)

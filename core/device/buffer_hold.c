@@ -16,8 +16,9 @@ static gyre_status check_hold(const gyre_buffer *buffer)
                               "the buffer is memory of a worker process (isolation = process), where this "
                               "program cannot reach it: use gyre_buffer_upload and gyre_buffer_download");
     if (__atomic_load_n(&buffer->in_checkpoints, __ATOMIC_RELAXED))
-        return gyre_error_set(GYRE_INVALID, "the buffer is in the checkpoints of a kernel, which would not see "
-                                            "what is stored in place: use gyre_buffer_upload");
+        return gyre_error_set(GYRE_INVALID,
+                              "the buffer is in the checkpoints of a kernel, which would not see "
+                              "what is stored in place: use gyre_buffer_upload");
     if (buffer->going || buffer->moving)
         return gyre_error_set(GYRE_AGAIN, "the buffer is %s: nobody can hold it now",
                               buffer->going ? "being freed" : "on its way to another device");

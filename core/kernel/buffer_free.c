@@ -16,8 +16,9 @@ static gyre_status begin_free(gyre_buffer *buffer)
         return gyre_error_set(GYRE_INVALID, "the buffer is bound to %u running kernel%s; terminate %s first",
                               bound, gyre_text_plural(bound), bound == 1 ? "it" : "them");
     if (held)
-        return gyre_error_set(GYRE_INVALID, "the buffer is held in place %u time%s; call gyre_buffer_let_go first",
-                              held, gyre_text_plural(held));
+        return gyre_error_set(GYRE_INVALID,
+                              "the buffer is held in place %u time%s; call gyre_buffer_let_go first", held,
+                              gyre_text_plural(held));
     return GYRE_OK;
 }
 

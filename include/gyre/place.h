@@ -23,8 +23,10 @@ extern "C" {
 
 typedef struct gyre_buffer_place {
     size_t size;
-    void *host;       /* where this process reads and writes the bytes; NULL: they are not in its memory */
-    uint64_t address; /* what handlers of the device find the bytes at: on cuda a CUdeviceptr of its primary context; 0: none is told */
+    /* where this process reads and writes the bytes; NULL: they are not in its memory */
+    void *host;
+    /* where the device finds the bytes: on cuda a CUdeviceptr of its primary context; 0: the backend tells none */
+    uint64_t address;
     uint64_t bytes;
     char backend[32];
     uint32_t device; /* its number there, as a launch counts */

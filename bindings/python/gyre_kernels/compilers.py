@@ -13,13 +13,31 @@ from .errors import UnavailableError
 from .sources import kept_file
 
 # zig knows one of the options of the CPU backend not, which only shortens messages; and it drops what nothing in a file calls,
-# which are the kernels.
+# which are the kernels. For the simulator's checks (-fsanitize=thread) it would build that sanitizer's whole runtime, in minutes, which
+# the kernel has no use for; so such a kernel is compiled first, and linked without that option.
 _SCRIPT = """#!/bin/sh
+zig() {{ {python} -m ziglang cc "$@"; }}
+watched= out= before=
 for word; do
     shift
+    [ "$before" != -o ] || out=$word
+    case $word in -fsanitize=thread*) watched=1 ;; esac
     [ "$word" = -ftrack-macro-expansion=0 ] || set -- "$@" "$word"
+    before=$word
 done
-exec {python} -m ziglang cc -Wl,--no-gc-sections "$@"
+[ "$watched" ] && [ "$out" ] || {{ zig -Wl,--no-gc-sections "$@"; exit; }}
+before=
+for word; do
+    shift
+    [ "$before" != -o ] || word=$out.o
+    before=$word
+    case $word in -shared | -nodefaultlibs | -l* | -Wl,*) ;; *) set -- "$@" "$word" ;; esac
+done
+zig -c "$@" || exit
+zig -shared -Wl,--no-gc-sections -Wl,-z,defs -o "$out" "$out.o" -lm
+code=$?
+rm -f "$out.o"
+exit $code
 """
 
 

@@ -57,6 +57,18 @@ def test_zig_is_called_as_cc_where_there_is_none(fake_zig: Path, monkeypatch: py
     assert (fake_zig / "called").read_text() == "cc -Wl,--no-gc-sections -c a.c"
 
 
+def test_kernels_that_the_simulator_watches_are_linked_without_a_runtime(fake_zig: Path) -> None:
+    calls = fake_zig / "calls"
+    (fake_zig / "modules" / "ziglang" / "__main__.py").write_text(
+        f"import sys; open({str(calls)!r}, 'a').write(' '.join(sys.argv[1:]) + chr(10))"
+    )
+    words = ["-shared", "-fsanitize=thread,bounds", "-Wl,-z,defs", "-o", "out dir/k.so", "k.c", "-lm", "-lgcc"]
+    subprocess.run([gyre.zig_compiler(), *words], check=True)
+    compiled, linked = calls.read_text().splitlines()
+    assert compiled == "cc -c -fsanitize=thread,bounds -o out dir/k.so.o k.c"
+    assert linked == "cc -shared -Wl,--no-gc-sections -Wl,-z,defs -o out dir/k.so out dir/k.so.o -lm"
+
+
 def test_a_compiler_of_the_machine_stays(fake_zig: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = fake_zig / "bin"
     folder.mkdir()
