@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/durability/checkpoint.h"
 #include "core/kernel/node.h"
+#include "core/queue/label.h"
 #include "core/queue/end.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
@@ -35,14 +36,15 @@ struct sight {
 /* Fails requests whose slots the dead worker overwrote, because no handler can read them any more. Under the lock. */
 static void fail_damaged(gyre_kernel *kernel, gyre_queue *queue)
 {
+    char label[GYRE_LABEL_SIZE];
     const uint64_t count = gyre_queue_fail_damaged(queue);
     kernel->tally.condemned += (uint32_t)count;
     if (count)
         gyre_runtime_log(
             kernel->runtime, GYRE_LOG_WARNING,
-            "kernel '%s', queue '%s': %llu unanswered requests are failed, because the worker process that "
+            "kernel '%s', %s: %llu unanswered requests are failed, because the worker process that "
             "died had overwritten them",
-            kernel->name, gyre_queue_name(queue), (unsigned long long)count);
+            kernel->name, gyre_queue_label(queue, label, sizeof label), (unsigned long long)count);
 }
 
 static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *sight)
@@ -80,13 +82,13 @@ static void write_failure(char text[sizeof((gyre_failure *)NULL)->text], uint32_
 static void condemn_suspect(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, const char *stage,
                             const char *reason)
 {
-    char text[sizeof((gyre_failure *)NULL)->text];
+    char text[sizeof((gyre_failure *)NULL)->text], label[GYRE_LABEL_SIZE];
     write_failure(text, times, stage, reason);
     gyre_runtime_log(/* before the sender learns of the failure, so that the sender finds it in the log */
                      kernel->runtime, GYRE_LOG_WARNING,
-                     "kernel '%s', queue '%s': the request with index %llu is failed, because %s%s took the worker "
+                     "kernel '%s', %s: the request with index %llu is failed, because %s%s took the worker "
                      "process down %u times: %s",
-                     gyre_node_facts_of(kernel).name, gyre_queue_name(queue),
+                     gyre_node_facts_of(kernel).name, gyre_queue_label(queue, label, sizeof label),
                      (unsigned long long)gyre_view_of(queue)->suspect,
                      stage ? "what it caused at stage " : "its handler", stage ? stage : "", times, reason);
     gyre_queue_fail(queue, gyre_view_of(queue)->suspect, GYRE_FAILURE_CRASH, text);
