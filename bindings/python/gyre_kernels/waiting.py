@@ -62,8 +62,8 @@ def wait_aside(call: Callable[[], Any], give_up: Callable[[], None], undo: Calla
             undo(value)
 
     thread = threading.Thread(target=wait, daemon=True)
-    thread.start()
     try:
+        thread.start()
         while thread.is_alive():
             thread.join(_SLICE_NS / 1e9)
     except BaseException:

@@ -30,7 +30,9 @@ with gyre.open("cpu", settings={"queue.default.capacity": 64, "queue.grant.capac
 
     def tell():
         silent = door.accept() if way == "attach" else None
-        while way != "attach" and grant.info()["queued"] < full:
+        while way != "attach" and (
+            grant.info()["state"] == "active" if way == "terminate" else grant.info()["queued"] < full
+        ):
             time.sleep(0.01)
         print("waits", flush=True)
         return silent
