@@ -72,3 +72,23 @@ python_wheel()
     try_wheel "$PWD/$wheel"
     say "$wheel works: $(du -h "$wheel" | cut -f1)"
 }
+
+# wheel_try SUITE: the wheel of build/wheel in a fresh system of that suite, without a compiler, by a user who has nothing.
+wheel_try()
+{
+    local suite="$1" root status=0
+    # shellcheck source=scripts/package.sh
+    source scripts/package.sh
+    [[ "$(id -u)" == 0 ]] || die "python: a system is made and entered by root alone: sudo ./dev python try $suite"
+    compgen -G 'build/wheel/gyre_kernels-*.whl' >/dev/null || die "python: build/wheel has no wheel: run ./dev python wheel first"
+    root="$(mktemp -d)"
+    say "making a system of $suite in $root"
+    make_system "$suite" "$root" || return 1
+    chmod 755 "$root"
+    cp build/wheel/gyre_kernels-*.whl docs/python.md scripts/try_wheel.sh "$root/tmp"
+    # what this machine trusts, among it whoever looks into its connections
+    cp /etc/ssl/certs/ca-certificates.crt "$root/tmp/certificates.crt" 2>/dev/null || true
+    enter_system "$root" bash /tmp/try_wheel.sh || status=1
+    remove_system "$root"
+    ((status == 0)) || die "python: the wheel does not work in $suite (above)"
+}

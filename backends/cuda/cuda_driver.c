@@ -158,6 +158,33 @@ static void *open_in_toolkit(const gyre_host *host, const char *variable)
     return open_in_folder(host, folder);
 }
 
+/*
+ * Writes the path of a folder of Python's packages, in which this plugin lies when it came in the wheel of Gyre, and beside it the wheels
+ * of NVIDIA. False elsewhere: nobody says who can write to the folders there.
+ */
+static bool beside_wheel(const char *folder, char *path, size_t size)
+{
+    static const char place[] = "/gyre_kernels/_gyre/lib/gyre/plugins/";
+    Dl_info info;
+    const char *name = dladdr(nvrtc_names, &info) && info.dli_fname ? strrchr(info.dli_fname, '/') : NULL;
+    const ptrdiff_t length = name ? name + 1 - info.dli_fname - (ptrdiff_t)strlen(place) : 0;
+    if (length <= 0 || strncmp(info.dli_fname + length, place, strlen(place)) != 0)
+        return false;
+    const int written = snprintf(path, size, "%.*s/%s", (int)length, info.dli_fname, folder);
+    return written > 0 && (size_t)written < size;
+}
+
+static void *open_in_wheel(const gyre_host *host)
+{
+    static const char *const folders[] = {"nvidia/cuda_nvrtc/lib", "nvidia/cu13/lib"};
+    char path[PATH_MAX];
+    void *library = NULL;
+    for (size_t i = 0; !library && i < sizeof folders / sizeof folders[0]; i++)
+        if (beside_wheel(folders[i], path, sizeof path))
+            library = open_in_folder(host, path);
+    return library;
+}
+
 static gyre_status find_nvrtc(const gyre_host *host, const char *path, void **library)
 {
     if (path[0])
@@ -169,14 +196,17 @@ static gyre_status find_nvrtc(const gyre_host *host, const char *path, void **li
         *library = open_in_toolkit(host, "CUDA_PATH");
     if (!*library)
         *library = open_in_folder(host, "/usr/local/cuda/lib64");
+    if (!*library)
+        *library = open_in_wheel(host);
     if (*library)
         return GYRE_OK;
-    return host->error(GYRE_UNAVAILABLE,
-                       "there is no NVRTC, the compiler of CUDA kernels: libnvrtc.so.13, .12, .11.2 and "
-                       "libnvrtc.so were looked for in the loader's folders, $CUDA_HOME/lib64, "
-                       "$CUDA_PATH/lib64 and /usr/local/cuda/lib64; install it (package cuda-nvrtc, or "
-                       "libnvrtc of the distribution), set backend.cuda.nvrtc, or give a file that `gyre "
-                       "compile -o` wrote on another machine");
+    return host->error(
+        GYRE_UNAVAILABLE,
+        "there is no NVRTC, the compiler of CUDA kernels: libnvrtc.so.13, .12, .11.2 and "
+        "libnvrtc.so were looked for in the loader's folders, $CUDA_HOME/lib64, "
+        "$CUDA_PATH/lib64 and /usr/local/cuda/lib64; install it (package cuda-nvrtc, "
+        "libnvrtc of the distribution, or pip install \"gyre-kernels[cuda]\"), set backend.cuda.nvrtc, or give a file that `gyre "
+        "compile -o` wrote on another machine");
 }
 
 static gyre_status load_nvrtc(const gyre_host *host, const char *path)
@@ -216,9 +246,13 @@ gyre_status cuda_nvrtc_open(const gyre_host *host, const char *path, const struc
     return status;
 }
 
-const char *cuda_libraries_watch(void)
+void cuda_libraries_watch(char *watch, size_t size)
 {
-    return "/proc/driver/nvidia/version:/dev/nvidiactl:/dev/nvidia-uvm:/etc/ld.so.cache:"
-           "/usr/local/cuda/lib64:$LD_LIBRARY_PATH:$CUDA_HOME:$CUDA_PATH:$CUDA_VISIBLE_DEVICES:"
-           "$NVIDIA_VISIBLE_DEVICES";
+    char wheels[256];
+    snprintf(watch, size, "%s%s%s",
+             "/proc/driver/nvidia/version:/dev/nvidiactl:/dev/nvidia-uvm:/etc/ld.so.cache:"
+             "/usr/local/cuda/lib64:$LD_LIBRARY_PATH:$CUDA_HOME:$CUDA_PATH:$CUDA_VISIBLE_DEVICES:"
+             "$NVIDIA_VISIBLE_DEVICES",
+             beside_wheel("nvidia", wheels, sizeof wheels) ? ":" : "",
+             beside_wheel("nvidia", wheels, sizeof wheels) ? wheels : "");
 }

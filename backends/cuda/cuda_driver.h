@@ -124,9 +124,9 @@ gyre_status cuda_driver_open(const gyre_host *host, const char *path, const stru
 gyre_status cuda_nvrtc_open(const gyre_host *host, const char *path, const struct cuda_nvrtc **out);
 
 /**
- * Paths and environment variables, separated by ':', that decide which libraries the two functions above
+ * Writes the paths and environment variables, separated by ':', that decide which libraries the two functions above
  * find; see gyre_probe_info.watch.
  */
-const char *cuda_libraries_watch(void);
+void cuda_libraries_watch(char *watch, size_t size);
 
 #endif

@@ -103,7 +103,7 @@ static gyre_status cuda_probe(const gyre_probe_desc *desc, gyre_probe_info *info
 {
     struct cuda_settings settings;
     const struct cuda_driver *driver;
-    snprintf(info->watch, sizeof info->watch, "%s", cuda_libraries_watch());
+    cuda_libraries_watch(info->watch, sizeof info->watch);
     gyre_status status = cuda_settings_read(desc->host, desc->parameters, desc->parameter_count, &settings);
     if (status == GYRE_OK && settings.compile_for[0])
         return probe_compile_only(desc->host, &settings, info);

@@ -17,6 +17,7 @@ struct gyre_buffer {
     bool in_checkpoints; /* atomic: a kernel may have the buffer in its checkpoints */
     /* under runtime->lock */
     uint32_t bound; /* kernels that use the buffer and are not terminated */
+    uint32_t held;  /* how often the program holds it where it is (gyre/place.h) */
     bool going;     /* the buffer is being freed: no kernel may be launched again with it */
     bool
         moving; /* its kernel is on the way to another device: no kernel is launched with it, and it gets no name */

@@ -5,14 +5,21 @@
 #include "core/kernel/binding.h"
 #include "core/kernel/handles.h"
 
-/* Marks the buffer as going. Returns how many kernels use it; if any do, the buffer stays. */
-static uint32_t begin_free(gyre_buffer *buffer)
+/* Marks the buffer as going. A buffer that kernels use, or that the program holds, stays. */
+static gyre_status begin_free(gyre_buffer *buffer)
 {
     pthread_mutex_lock(&buffer->runtime->lock);
-    const uint32_t bound = buffer->bound;
-    buffer->going = bound == 0;
+    const uint32_t bound = buffer->bound, held = buffer->held;
+    buffer->going = bound == 0 && held == 0;
     pthread_mutex_unlock(&buffer->runtime->lock);
-    return bound;
+    if (bound)
+        return gyre_error_set(GYRE_INVALID, "the buffer is bound to %u running kernel%s; terminate %s first",
+                              bound, gyre_text_plural(bound), bound == 1 ? "it" : "them");
+    if (held)
+        return gyre_error_set(GYRE_INVALID,
+                              "the buffer is held in place %u time%s; call gyre_buffer_let_go first", held,
+                              gyre_text_plural(held));
+    return GYRE_OK;
 }
 
 /* Undoes begin_free, because the buffer cannot be freed after all. */
@@ -41,11 +48,10 @@ gyre_status gyre_buffer_free(gyre_buffer *buffer)
 {
     if (!buffer || buffer->runtime->foreign)
         return GYRE_OK;
-    const uint32_t bound = begin_free(buffer);
-    if (bound)
-        return gyre_error_set(GYRE_INVALID, "the buffer is bound to %u running kernel%s; terminate %s first",
-                              bound, gyre_text_plural(bound), bound == 1 ? "it" : "them");
-    gyre_status status = gyre_handles_withdraw(buffer);
+    gyre_status status = begin_free(buffer);
+    if (status != GYRE_OK)
+        return status;
+    status = gyre_handles_withdraw(buffer);
     if (status != GYRE_OK) {
         keep_buffer(buffer);
         return status;

@@ -348,11 +348,12 @@ static void exchange_bodies(struct gyre_kernel_change *change)
 static gyre_status claim_buffers(struct gyre_kernel_change *change)
 {
     for (uint32_t i = 0; i < change->buffer_count; i++)
-        if (change->buffers[i].buffer->bound != 1 || change->buffers[i].buffer->last_handle)
+        if (change->buffers[i].buffer->bound != 1 || change->buffers[i].buffer->held ||
+            change->buffers[i].buffer->last_handle)
             return gyre_error_set(
                 GYRE_INVALID,
-                "a buffer of kernel '%s' is bound to another kernel, or named in messages, since a moment "
-                "ago: it cannot move",
+                "a buffer of kernel '%s' is bound to another kernel, held in place or named in messages, since "
+                "a moment ago: it cannot move",
                 change->kernel->name);
     for (uint32_t i = 0; i < change->buffer_count; i++)
         change->buffers[i].buffer->moving = true;

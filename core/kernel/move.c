@@ -118,6 +118,11 @@ static gyre_status check_buffer(const gyre_kernel *kernel, const struct gyre_buf
         return gyre_error_set(
             GYRE_INVALID, "kernel '%s' cannot move: messages name a buffer of it, by a name of its device",
             kernel->name);
+    if (buffer->held)
+        return gyre_error_set(GYRE_INVALID,
+                              "kernel '%s' cannot move: the program holds a buffer of it in place "
+                              "(gyre_buffer_hold)",
+                              kernel->name);
     return GYRE_OK;
 }
 

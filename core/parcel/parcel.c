@@ -348,11 +348,10 @@ static gyre_status check_message(const struct gyre_parcel *parcel, int flags, bo
         return gyre_error_set(GYRE_INTERNAL, "a worker process sent %zu bytes that are no message",
                               parcel->length);
     if (header.version != GYRE_PARCEL_VERSION)
-        return gyre_error_set(
-            GYRE_INCOMPATIBLE,
-            "the worker program speaks version %u of the protocol, this library %u: install "
-            "both from one version of Gyre",
-            header.version, GYRE_PARCEL_VERSION);
+        return gyre_error_set(GYRE_INCOMPATIBLE,
+                              "the other program speaks version %u of the protocol, this library %u: install "
+                              "both from one version of Gyre",
+                              header.version, GYRE_PARCEL_VERSION);
     return GYRE_OK;
 }
 

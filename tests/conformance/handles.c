@@ -2,6 +2,7 @@
 /* Buffers that messages name: reached in every form, and every wrong name is a failed message. */
 #include "conformance.h"
 
+#include <gyre/place.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -322,6 +323,41 @@ static void a_thousand_buffers_have_names(struct conformance *test)
     require(ask(kernel, name(buffers[MOST], 0, 0)).count == 1);
 }
 
+/* What is stored in place reaches handlers, and what they store is there. Where the device has memory of its own, no place is told. */
+static void use_in_place(gyre_kernel *kernel, gyre_buffer *buffer, const gyre_buffer_place *place)
+{
+    uint64_t *words = place->host;
+    for (uint64_t add = 20; words && add < 40; add++) {
+        for (uint64_t i = 0; i < WORDS; i++)
+            words[i] = i + add;
+        require(ask(kernel, name(buffer, 0, 0)).sum == sum_of(0, WORDS, add));
+    }
+}
+
+static void a_held_buffer_stays_where_it_is(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "handles.gyre.c", "lane_words");
+    gyre_buffer *buffer = make_words(test->runtime, test->backend, 7);
+    gyre_buffer_place place = {.size = sizeof place}, again = {.size = sizeof again};
+    const gyre_status status = gyre_buffer_hold(buffer, &place);
+    if (status == GYRE_UNIMPLEMENTED) { /* its device is in another process */
+        require_sentence("worker process");
+        must(gyre_buffer_free(buffer));
+        return;
+    }
+    must(status);
+    require(place.bytes == WORDS * sizeof(uint64_t) && place.device == 0 && place.backend[0]);
+    must(gyre_buffer_hold(buffer, &again));
+    require(memcmp(&place, &again, sizeof place) == 0);
+    use_in_place(kernel, buffer, &place);
+    gyre_buffer_let_go(buffer);
+    require(gyre_buffer_free(buffer) == GYRE_INVALID);
+    require_sentence("held in place 1 time");
+    gyre_buffer_let_go(buffer);
+    must(gyre_buffer_free(buffer));
+    require(gyre_buffer_hold(NULL, &place) == GYRE_INVALID);
+}
+
 const struct conformance_case handle_cases[] = {
     {"messages_name_buffers", messages_name_buffers},
     {"handlers_write_named_buffers", handlers_write_named_buffers},
@@ -336,5 +372,6 @@ const struct conformance_case handle_cases[] = {
     {"a_second_device_has_buffers_of_its_own", a_second_device_has_buffers_of_its_own},
     {"names_reach_kernels_that_were_there_before", names_reach_kernels_that_were_there_before},
     {"a_thousand_buffers_have_names", a_thousand_buffers_have_names},
+    {"a_held_buffer_stays_where_it_is", a_held_buffer_stays_where_it_is},
     {NULL, NULL},
 };

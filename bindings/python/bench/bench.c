@@ -58,7 +58,7 @@ double bench_batch(gyre_queue *queue, const void *requests, size_t request_size,
 /* Seconds for messages that are written and read in place, `at_once` at most at a time. */
 double bench_in_place(gyre_queue *queue, size_t count, size_t at_once)
 {
-    enum { MOST = 1024 };
+    enum { MOST = 4096 };
     static gyre_view views[MOST];
     const uint64_t began = gyre_now_ns();
     double sum = 0, expected = 0;

@@ -29,7 +29,8 @@ GYRE_MESSAGE(sample, SAMPLE)
 GYRE_MESSAGE(scaled, SCALED)
 GYRE_KERNEL(scale, sample, scaled) { reply->result = request->value * request->factor; return GYRE_REPLY; }
 """
-CALLS, BATCH, IN_PLACE, AT_ONCE = 5_000, 500_000, 200_000, 256
+CALLS, BATCH, IN_PLACE, CAPACITY = 5_000, 500_000, 200_000, 16_384
+AT_ONCE = (256, 4096)  # messages in place of one block
 
 
 def load_bench() -> Any:
@@ -52,11 +53,11 @@ def call_each(scale: gyre.Kernel) -> None:
             raise SystemExit("a wrong reply")
 
 
-def write_in_place(scale: gyre.Kernel) -> None:
-    numbers = np.arange(AT_ONCE, dtype=np.float64)
+def write_in_place(scale: gyre.Kernel, at_once: int) -> None:
+    numbers = np.arange(at_once, dtype=np.float64)
     done = 0
     while done < IN_PLACE:
-        with scale.reserve(AT_ONCE) as slots:
+        with scale.reserve(at_once) as slots:
             count = left = len(slots)
             slots["value"] = numbers[:count]
             slots["factor"] = 2
@@ -77,13 +78,14 @@ def compare(name: str, count: int, rounds: int, python: Callable[[], float], bar
         raise SystemExit(f"{name}: the loop in C failed")
     ours, floors = (statistics.median(column) / count * 1e9 for column in zip(*pairs))
     ratio = statistics.median(mine / floor for mine, floor in pairs)
-    print(f"{name:<10} {ours:9.0f} ns {floors:9.0f} ns {ratio:8.2f}")
+    print(f"{name:<14} {ours:9.0f} ns {floors:9.0f} ns {ratio:8.2f}")
 
 
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 9
     library = load_bench()
-    with gyre.open("cpu") as rt:
+    capacity = {"queue.scale.capacity": CAPACITY, "queue.default.capacity": CAPACITY}
+    with gyre.open("cpu", settings=capacity) as rt:
         scale = rt.launch(SCALE)
         lane = scale._lanes.take()
         queue = ctypes.c_void_p(int(ffi.cast("uintptr_t", lane.c.queue)))
@@ -103,18 +105,18 @@ def main() -> None:
             requests, out = ctypes.c_void_p(batch.ctypes.data), ctypes.c_void_p(replies.ctypes.data)
             return float(library.bench_batch(queue, requests, sizes[0], out, sizes[1], ctypes.c_size_t(BATCH)))
 
-        print(f"{'a message':<10} {'Python':>12} {'bare C':>12} {'ratio':>8}")
+        print(f"{'a message':<14} {'Python':>12} {'bare C':>12} {'ratio':>8}")
         calls, place = ctypes.c_size_t(CALLS), ctypes.c_size_t(IN_PLACE)
         compare("call", CALLS, rounds, lambda: timed(lambda: call_each(scale)), lambda: library.bench_calls(queue, calls))
         compare("map", BATCH, rounds, run_map, run_batch)
-        at_once = ctypes.c_size_t(AT_ONCE)
-        compare(
-            "in place",
-            IN_PLACE,
-            rounds,
-            lambda: timed(lambda: write_in_place(scale)),
-            lambda: library.bench_in_place(queue, place, at_once),
-        )
+        for at_once in AT_ONCE:
+            compare(
+                f"in place, {at_once}",
+                IN_PLACE,
+                rounds,
+                lambda: timed(lambda: write_in_place(scale, at_once)),
+                lambda: library.bench_in_place(queue, place, ctypes.c_size_t(at_once)),
+            )
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ from .errors import (
     UnimplementedError,
     text_of,
 )
+from .histograms import Histogram
 from .pipeline import Pipeline
 from .places import Slots, Views
 from .port import Port, Stream
@@ -73,6 +74,13 @@ def attach(
     return Attachment(name, path, timeout=timeout, capacity=capacity, client=client, reconnect=reconnect)
 
 
+def load_ipython_extension(ipython: Any) -> None:
+    """For notebooks: `%load_ext gyre_kernels` makes cells that begin with `%%gyre` handlers."""
+    from .magic import register
+
+    register(ipython)
+
+
 __all__ = [
     "AgainError",
     "Attachment",
@@ -85,6 +93,7 @@ __all__ = [
     "Field",
     "GyreError",
     "GyreTimeoutError",
+    "Histogram",
     "IncompatibleError",
     "InternalError",
     "InvalidError",

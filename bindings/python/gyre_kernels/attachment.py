@@ -11,7 +11,7 @@ from .errors import check, text_of
 from .lanes import Lane, Lanes, open_queue
 from .port import Port
 from .types import MessageType
-from .waiting import FOREVER, deadline_of
+from .waiting import FOREVER, deadline_of, wait_aside
 
 
 class Server:
@@ -65,7 +65,10 @@ class Attachment(Port):
             desc = ffi.new("gyre_attach_desc *", {"size": ffi.sizeof("gyre_attach_desc")})
             desc.path, desc.client, desc.capacity, desc.reconnect = texts[0], texts[1], capacity, reconnect
             desc.deadline_ns = FOREVER if timeout is None else deadline_of(timeout) or 1
-            return open_queue(lambda out: lib.gyre_attach(name.encode(), desc, out))
+            def attach() -> Any:
+                return open_queue(lambda out: lib.gyre_attach(name.encode(), desc, out))
+
+            return wait_aside(attach, lambda: None, lib.gyre_queue_close)
 
         first = open_one()
         kinds = (ffi.new("gyre_type **"), ffi.new("gyre_type **"))

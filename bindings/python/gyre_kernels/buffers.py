@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Tuple
+import weakref
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
 
 import numpy as np
 
 from ._native import ffi, lib
-from .errors import ClosedError, check
+from .errors import ClosedError, InvalidError, UnimplementedError, check, text_of
 
 if TYPE_CHECKING:
     from .runtime import Runtime
@@ -24,7 +25,8 @@ class Buffer:
         check(lib.gyre_buffer_alloc(runtime.pointer(), kept, device, size, out))
         self._pointer: Any = out[0]
         self.size = size
-        self.dtype: Any = np.dtype(np.uint8)  # of the items that __array__ and __dlpack__ give
+        self.dtype: Any = np.dtype(np.uint8)  # of the items that `array`, __array__ and __dlpack__ give
+        self._held = 0
 
     def pointer(self) -> Any:
         if self._pointer is None:
@@ -47,28 +49,86 @@ class Buffer:
             check(lib.gyre_buffer_download(self.pointer(), offset, view, out.nbytes))
         return out
 
+    # ---- in place ----
+
+    def array(self) -> Any:
+        """The buffer's own memory as an array of `dtype`, without a copy: on the CPU backend. What is stored there, handlers see
+        from their next message on. The buffer stays while the array, or a view of it, is there. BufferError where the device
+        has memory of its own."""
+        place = self._hold()
+        try:
+            if not place.host:
+                raise BufferError(f"the memory of backend '{text_of(place.backend)}' is not memory of this process: download it")
+            # every view that NumPy makes keeps `raw` alive, and its end lets the buffer go
+            raw: Any = np.frombuffer(ffi.buffer(place.host, self.size), np.uint8)
+        except BaseException:
+            self._let_go()
+            raise
+        weakref.finalize(raw, self._let_go)
+        return np.ndarray((self.size // self.dtype.itemsize,), self.dtype, buffer=raw)
+
+    @property
+    def __cuda_array_interface__(self) -> Dict[str, Any]:
+        """For CuPy and its like: the memory of an NVIDIA GPU, without a copy. The buffer must not be freed while it is in use there;
+        whoever takes the interface keeps this object. AttributeError on other backends."""
+        try:
+            place = self._hold()
+        except (InvalidError, UnimplementedError) as error:
+            raise AttributeError(f"__cuda_array_interface__: {error}") from None
+        try:
+            if text_of(place.backend) != "cuda" or not place.address:
+                raise AttributeError(f"__cuda_array_interface__: the buffer is on backend '{text_of(place.backend)}'")
+            shape = (self.size // self.dtype.itemsize,)
+            return {"shape": shape, "typestr": self.dtype.str, "data": (int(place.address), False), "version": 3, "stream": None}
+        finally:
+            self._let_go()
+
+    def _hold(self) -> Any:
+        place = ffi.new("gyre_buffer_place *", {"size": ffi.sizeof("gyre_buffer_place")})
+        check(lib.gyre_buffer_hold(self.pointer(), place))
+        self._held += 1
+        return place
+
+    def _let_go(self) -> None:
+        self._held -= 1
+        if self._pointer is not None:
+            lib.gyre_buffer_let_go(self._pointer)
+
+    @property
+    def held(self) -> bool:
+        """Whether an array of `array` is still there, or one that was taken by DLPack."""
+        return self._held > 0
+
+    # ---- for other libraries ----
+
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
-        """A copy of the buffer for NumPy."""
-        self._refuse_no_copy(copy)
-        items = self.download(self.dtype)
-        return items if dtype is None else items.astype(dtype)
+        """The buffer for NumPy: a copy, or with copy=False its own memory."""
+        items = self.array() if copy is False else self.download(self.dtype)
+        if dtype is None or items.dtype == dtype:
+            return items
+        if copy is False:
+            raise ValueError(f"a buffer of {self.dtype} as {np.dtype(dtype)} is a copy: copy=False cannot be had")
+        return items.astype(dtype)
 
     def __dlpack__(
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Optional[bool] = None
     ) -> Any:
-        """A copy of the buffer in memory of the host, for whoever takes DLPack."""
-        self._refuse_no_copy(copy)
+        """The buffer for whoever takes DLPack: its own memory where that is memory of this process, else a copy. copy=True asks for
+        a copy, copy=False for none."""
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"a buffer is given as memory of the host, found the device {tuple(dl_device)} asked for")
+        if copy is True:
+            return self.download(self.dtype).__dlpack__()
+        try:
+            return self.array().__dlpack__()
+        except (BufferError, InvalidError, UnimplementedError):
+            if copy is False:
+                raise
         return self.download(self.dtype).__dlpack__()
 
     def __dlpack_device__(self) -> Tuple[int, int]:
         """Memory of the host: kDLCPU."""
         return (1, 0)
-
-    def _refuse_no_copy(self, copy: Optional[bool]) -> None:
-        if copy is False:
-            raise BufferError("the memory of a device is copied: copy=False cannot be had")
 
     def fill(self, byte: int = 0, offset: int = 0, size: int = -1) -> None:
         """Sets bytes of the buffer; a size of -1: all to the end."""
@@ -80,10 +140,16 @@ class Buffer:
         check(lib.gyre_buffer_copy(self.pointer(), offset, source.pointer(), source_offset, length))
 
     def free(self) -> None:
-        """Frees the memory; InvalidError while a kernel that runs has it bound."""
+        """Frees the memory; InvalidError while a kernel that runs has it bound, BufferError while an array in place is there."""
         if self._pointer is not None:
+            self.check_free()
             check(lib.gyre_buffer_free(self._pointer))
             self._pointer = None
+
+    def check_free(self) -> None:
+        """BufferError while somebody has the buffer's memory."""
+        if self._held:
+            raise BufferError("the buffer cannot be freed: an array of its memory is still there (del it, or copy what is needed)")
 
     def forget(self) -> None:
         """For a runtime that is being closed, which frees the memory itself."""

@@ -7,7 +7,7 @@ import threading
 from typing import Any, Dict, List, Optional
 
 from ._native import ffi, lib
-from .errors import NotFoundError, check, text_of
+from .errors import GyreTimeoutError, NotFoundError, check, text_of
 from .lanes import Lane, Lanes, open_queue
 from .port import Port
 from .types import MessageType
@@ -74,11 +74,14 @@ class Pipeline(Port):
         """Takes no more requests, waits for `timeout` seconds until all is settled, and takes the links apart. The kernels
         stay. Calls that are left end with ClosedError."""
         self._check_places()
+        if timeout:
+            try:
+                self.drain(timeout)
+            except GyreTimeoutError:
+                pass  # what is left ends with ClosedError
         with self._closing:
             if self._pointer is None:
                 return
-            if timeout:
-                lib.gyre_pipeline_drain(self._pointer, deadline_of(timeout), ffi.NULL)
             self._lanes.close()
             self._async.close()
             self._lanes.wait()

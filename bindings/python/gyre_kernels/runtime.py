@@ -16,13 +16,15 @@ import numpy as np
 from ._native import ffi, lib
 from .attachment import Server
 from .buffers import Buffer
+from .compilers import offer_zig
 from .errors import ClosedError, check, text_of
+from .histograms import Histogram, histograms_of
 from .lanes import Lane, Lanes, open_queue
 from .pipeline import Pipeline
 from .port import Port
 from .sources import file_of
 from .types import MessageType
-from .waiting import deadline_of, wait_sliced
+from .waiting import deadline_of, wait_aside, wait_sliced
 
 Log = Callable[[int, str], None]
 _LEVELS = {1: logging.ERROR, 2: logging.WARNING, 3: logging.INFO, 4: logging.DEBUG}
@@ -60,6 +62,7 @@ class Runtime:
         log: Optional[Log] = None,
     ) -> None:
         self._pointer: Any = None
+        offer_zig()
         self._log = ffi.new_handle(log or _log_to_python)
         self._kernels: List[Kernel] = []
         self._buffers: List[Buffer] = []
@@ -183,6 +186,8 @@ class Runtime:
         """Terminates every kernel without draining and frees everything. A second call does nothing."""
         if self._pointer is None:
             return
+        for buffer in self._buffers:
+            buffer.check_free()
         for server in self._servers:
             server.close()
         for pipeline in self._pipelines:
@@ -280,6 +285,12 @@ class Kernel(Port):
         told["cache_hit"] = bool(info.cache_hit)
         return told
 
+    def histograms(self) -> Dict[str, Histogram]:
+        """How long messages took, over all queues of the kernel: "waited", "handled", "returned" and "round_trip", of those
+        that came so far. Only of a kernel with `timing`, and without `observe.enabled = false`; else it is empty."""
+        self._info()
+        return histograms_of(self.name)
+
     def read_state(self, key: Any = None) -> Any:
         """The state that an actor keeps between messages, at a message boundary. Of a keyed actor: that of `key`, a number, a
         uuid.UUID, or a text for a key of bytes; NotFoundError when no message of it came, or it left."""
@@ -302,8 +313,16 @@ class Kernel(Port):
         """Refuses further requests, works off what is queued for `drain` seconds at most, and ends. Returns how many
         requests were left."""
         left = ffi.new("uint64_t *")
-        check(lib.gyrepy_kernel_terminate(self._c, deadline_of(drain), left))
-        return int(left[0])
+        end = deadline_of(drain)
+
+        def terminate() -> int:
+            check(lib.gyrepy_kernel_terminate(self._c, end, left))
+            return int(left[0])
+
+        def end_now() -> None:
+            lib.gyrepy_kernel_terminate(self._c, 0, ffi.NULL)  # the earliest deadline holds
+
+        return int(wait_aside(terminate, end_now, lambda _: None)) if end else terminate()
 
     def close(self) -> None:
         """Terminates the kernel and frees it. Calls of other threads end with ClosedError first."""

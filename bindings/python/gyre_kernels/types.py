@@ -147,7 +147,7 @@ class MessageType:
         if isinstance(message, (bytes, bytearray, memoryview, np.void)):
             if values:
                 raise TypeError(f"'{self.name}': fields cannot be added to a message that is bytes already")
-            return self._whole(bytes(message))
+            return self._whole(message.tobytes() if isinstance(message, np.void) else bytes(message))
         if message is not None:
             values = {**_mapping_of(self, message), **values}
         if self._struct is not None and values.keys() <= self._known:

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import threading
 from time import monotonic_ns
-from typing import Callable, Optional
+from typing import Any, Callable, List, Optional
 
 from .errors import OK, TIMEOUT, check
 
@@ -38,3 +39,41 @@ def wait_sliced(step: Callable[[int], int], deadline: int) -> None:
             return
         if status != TIMEOUT or end == deadline:
             check(status)
+
+
+def wait_aside(call: Callable[[], Any], give_up: Callable[[], None], undo: Callable[[Any], None]) -> Any:
+    """The value of a call of Gyre that cannot be cut into slices: a thread of its own waits in it, so that signals are handled
+    here. When one raises, `give_up` is called, which may shorten the wait, and what the call still gives goes to `undo`."""
+    values: List[Any] = []
+    errors: List[BaseException] = []
+    lock = threading.Lock()
+    left = False  # nobody wants the value any more
+
+    def wait() -> None:
+        try:
+            value = call()
+        except BaseException as error:
+            errors.append(error)
+            return
+        with lock:
+            values.append(value)
+            unwanted = left
+        if unwanted:
+            undo(value)
+
+    thread = threading.Thread(target=wait, daemon=True)
+    try:
+        thread.start()
+        while thread.is_alive():
+            thread.join(_SLICE_NS / 1e9)
+    except BaseException:
+        with lock:
+            left = True
+            come = list(values)
+        give_up()
+        for value in come:
+            undo(value)
+        raise
+    if errors:
+        raise errors[0]
+    return values[0]

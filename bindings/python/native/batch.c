@@ -264,6 +264,9 @@ int gyrepy_batch_run(gyrepy_lane *lane, gyrepy_batch *batch, uint64_t deadline_n
             status = batch_send(lane, batch, deadline_ns);
         if (status == GYRE_OK && batch->sent > batch->received)
             status = batch_receive(lane, batch, deadline_ns);
+        /* where messages come without a pause, nothing above looks at the clock */
+        if (status == GYRE_OK && batch->received < batch->count && gyre_now_ns() >= deadline_ns)
+            status = GYRE_TIMEOUT;
     }
     return lane_leave(lane, status);
 }

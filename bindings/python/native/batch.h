@@ -16,6 +16,7 @@
 #include <gyre/fields.h>
 #include <gyre/gyre.h>
 #include <gyre/pipeline.h>
+#include <gyre/place.h>
 
 enum { GYREPY_CLOSED = 100 }; /* beside the numbers of gyre_status */
 

@@ -2,7 +2,8 @@
 """Writes the C source of the module gyre_kernels._native: build.py OUT.c
 
 The declarations below are those of the public headers that the package uses. The compiler checks each of them
-against the headers, because the module includes them.
+against the headers, because the module includes them. A struct of Gyre that begins with its size grows with Gyre, so it ends
+with dots here: its size is what the compiler says.
 """
 
 import sys
@@ -32,10 +33,11 @@ typedef struct {
     const char *backend;
     void (*log)(void *context, int level, const char *text);
     void *log_context;
+    ...;
 } gyre_open_desc;
 gyre_status gyre_open(const gyre_open_desc *desc, gyre_runtime **out);
 void gyre_close(gyre_runtime *runtime);
-typedef struct { size_t size; char name[32]; char why[1024]; } gyre_backend_choice;
+typedef struct { size_t size; char name[32]; char why[1024]; ...; } gyre_backend_choice;
 gyre_status gyre_backend_choose(gyre_runtime *runtime, const char *backend, gyre_backend_choice *out);
 
 typedef struct { const char *name; gyre_buffer *buffer; } gyre_binding_name;
@@ -78,7 +80,7 @@ typedef struct {
 } gyre_queue_desc;
 gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out);
 void gyre_queue_close(gyre_queue *queue);
-typedef struct { size_t size; uint64_t first, offered, lost_bytes, lost_first, lost_end; } gyre_recovered;
+typedef struct { size_t size; uint64_t first, offered, lost_bytes, lost_first, lost_end; ...; } gyre_recovered;
 gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recovered);
 typedef struct {
     uint64_t index;
@@ -110,6 +112,17 @@ gyre_status gyre_buffer_fill(gyre_buffer *buffer, uint64_t offset, uint8_t byte,
 gyre_status gyre_buffer_copy(gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
                              uint64_t source_offset, uint64_t size);
 
+typedef struct {
+    size_t size;
+    void *host;
+    uint64_t address, bytes;
+    char backend[32];
+    uint32_t device;
+    ...;
+} gyre_buffer_place;
+gyre_status gyre_buffer_hold(gyre_buffer *buffer, gyre_buffer_place *out);
+void gyre_buffer_let_go(gyre_buffer *buffer);
+
 typedef struct { size_t size; const char *name; ...; } gyre_pipeline_desc;
 gyre_status gyre_pipeline_open(gyre_runtime *runtime, const gyre_pipeline_desc *desc, gyre_pipeline **out);
 gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline);
@@ -129,6 +142,7 @@ typedef struct {
     uint32_t talk;
     char answer[64];
     char key[128];
+    ...;
 } gyre_link_info;
 gyre_status gyre_pipeline_link(const gyre_pipeline *pipeline, size_t index, gyre_link_info *info);
 
@@ -138,10 +152,11 @@ typedef struct {
     uint32_t mode, clients_max;
     uint64_t capacity_max;
     uint32_t trusted;
+    ...;
 } gyre_serve_desc;
 gyre_status gyre_serve(gyre_runtime *runtime, const gyre_serve_desc *desc, gyre_server **out);
 void gyre_server_close(gyre_server *server);
-typedef struct { size_t size; char path[108]; uint32_t attached; uint64_t admitted, refused; } gyre_server_info;
+typedef struct { size_t size; char path[108]; uint32_t attached; uint64_t admitted, refused; ...; } gyre_server_info;
 gyre_status gyre_server_info_get(gyre_server *server, gyre_server_info *info);
 typedef struct {
     size_t size;
@@ -162,6 +177,7 @@ typedef struct {
     uint32_t fields, choices;
     uint64_t bytes, alignment, tail, least;
     const gyre_type *items;
+    ...;
 } gyre_fields_info;
 typedef struct {
     size_t size;
@@ -171,6 +187,7 @@ typedef struct {
     uint32_t dimension_count;
     uint64_t offset, bytes, count;
     uint64_t dimensions[8];
+    ...;
 } gyre_field_info;
 gyre_status gyre_fields_read(const gyre_type *type, gyre_fields **out);
 void gyre_fields_release(gyre_fields *fields);

@@ -96,24 +96,38 @@ GYRE_UNTRACED_ GYRE_UNCHECKED_ void __sanitizer_cov_trace_pc(void)
 }
 #endif
 
-/* Copies of whole structs, where a compiler makes calls of them. */
-void *memcpy(void *to, const void *from, size_t size);
-GYRE_UNCHECKED_ void *memcpy(void *to, const void *from, size_t size)
+/* Copies of whole structs, where a compiler makes calls of them; clang from 16 on has names of its own for them. */
+GYRE_UNCHECKED_ static void *gyre_copied_(void *to, const void *from, size_t size, const void *code)
 {
-    gyre_touched_(from, size, GYRE_TOUCH_READS, __builtin_return_address(0));
-    gyre_touched_(to, size, GYRE_TOUCH_WRITES, __builtin_return_address(0));
+    gyre_touched_(from, size, GYRE_TOUCH_READS, code);
+    gyre_touched_(to, size, GYRE_TOUCH_WRITES, code);
     return gyre_move_(to, from, size);
 }
-void *memset(void *to, int byte, size_t size);
-GYRE_UNCHECKED_ void *memset(void *to, int byte, size_t size)
+GYRE_UNCHECKED_ static void *gyre_filled_(void *to, int byte, size_t size, const void *code)
 {
-    /* volatile: otherwise the loop becomes a call of this function */
+    /* volatile: otherwise the loop becomes a call of memset */
     volatile gyre_u8 *at = (volatile gyre_u8 *)to;
-    gyre_touched_(to, size, GYRE_TOUCH_WRITES, __builtin_return_address(0));
+    gyre_touched_(to, size, GYRE_TOUCH_WRITES, code);
     for (size_t i = 0; i < size; i++)
         at[i] = (gyre_u8)byte;
     return to;
 }
+#define GYRE_TSAN_COPY_(name_)                                                                               \
+    void *name_(void *to, const void *from, size_t size);                                                    \
+    GYRE_UNCHECKED_ void *name_(void *to, const void *from, size_t size)                                     \
+    {                                                                                                        \
+        return gyre_copied_(to, from, size, __builtin_return_address(0));                                    \
+    }
+#define GYRE_TSAN_FILL_(name_)                                                                               \
+    void *name_(void *to, int byte, size_t size);                                                            \
+    GYRE_UNCHECKED_ void *name_(void *to, int byte, size_t size)                                             \
+    {                                                                                                        \
+        return gyre_filled_(to, byte, size, __builtin_return_address(0));                                    \
+    }
+GYRE_TSAN_COPY_(memcpy)
+GYRE_TSAN_COPY_(__tsan_memcpy)
+GYRE_TSAN_FILL_(memset)
+GYRE_TSAN_FILL_(__tsan_memset)
 
 /*
  * Atomic operations of handlers, which compilers call instead of making them; the types are those that compilers

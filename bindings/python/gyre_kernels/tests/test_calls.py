@@ -3,10 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import threading
 from typing import Any, Callable, List
 
@@ -155,44 +151,6 @@ def test_a_kernel_may_be_closed_while_others_call(launch: Callable[..., Any]) ->
         for thread in threads:
             thread.join()
         assert len(ended) == 3
-
-
-INTERRUPTED = """
-import sys, threading, time, numpy as np, gyre_kernels as gyre
-with gyre.open("cpu") as rt:
-    grant = rt.launch(sys.argv[1], kernel="grant", active=False)
-    def tell():
-        while grant.info()["queued"] < 1:
-            time.sleep(0.01)
-        print("waits", flush=True)
-    threading.Thread(target=tell).start()
-    try:
-        if sys.argv[2] == "call":
-            grant(number=1)
-        elif sys.argv[2] == "map":
-            grant.map(np.zeros(5000, grant.request.dtype))
-        else:
-            grant.send(number=1)
-            grant.receive()
-    except KeyboardInterrupt:
-        grant.activate()
-        if sys.argv[2] == "receive":
-            assert grant.receive().number == 1
-        assert grant(number=5).number == 5
-        print("interrupted", flush=True)
-"""
-
-
-@pytest.mark.parametrize("way", ["call", "map", "receive"])
-def test_ctrl_c_ends_a_wait_and_the_kernel_goes_on(way: str) -> None:
-    program = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, HANDLERS, way], stdout=subprocess.PIPE, text=True, env=dict(os.environ)
-    )
-    assert program.stdout is not None
-    assert program.stdout.readline() == "waits\n"
-    program.send_signal(signal.SIGINT)
-    assert program.communicate()[0] == "interrupted\n"
-    assert program.returncode == 0
 
 
 def test_other_threads_run_while_a_call_waits(gyre_runtime: gyre.Runtime) -> None:

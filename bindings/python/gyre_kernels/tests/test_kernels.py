@@ -184,20 +184,6 @@ def test_buffers_are_bound_by_name(gyre_runtime: gyre.Runtime, launch: Callable[
         other.upload(b"too long", offset=20)
 
 
-def test_buffers_are_copied_by_numpy_and_dlpack(gyre_runtime: gyre.Runtime) -> None:
-    numbers = gyre_runtime.buffer(np.arange(5, dtype=np.float32))
-    taken = np.from_dlpack(numbers)
-    assert taken.dtype == np.float32 and taken.tolist() == [0, 1, 2, 3, 4]
-    numbers.upload(np.array([7], np.float32))
-    assert taken[0] == 0 and np.asarray(numbers)[0] == 7
-    again = gyre_runtime.buffer(numbers)  # by DLPack
-    assert again.download(np.float32).tolist() == [7, 1, 2, 3, 4]
-    with pytest.raises(BufferError, match="copy=False cannot be had"):
-        numbers.__dlpack__(copy=False)
-    with pytest.raises(BufferError, match="memory of the host"):
-        numbers.__dlpack__(dl_device=(2, 0))
-
-
 def test_a_kernel_pauses_and_ends(launch: Callable[..., Any]) -> None:
     grant = launch("grant")
     grant.deactivate()

@@ -54,6 +54,27 @@ def test_mistakes_of_a_program_are_found(tmp_path: Path) -> None:
     assert 'incompatible type "int"' in report and 'has no attribute "nome"' in report
 
 
+def test_the_package_is_checked(tmp_path: Path) -> None:
+    report = mypy("-p", "gyre_kernels", "--exclude", "tests", folder=tmp_path)
+    assert report[-1].startswith("Success"), "\n".join(report)
+
+
+def test_its_types_are_what_runs(tmp_path: Path) -> None:
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("mypy is not here")
+    package = Path(gyre_kernels.__file__).parent
+    environment = {**os.environ, "MYPYPATH": str(package.parent), "PYTHONPATH": str(package.parent)}
+    if "site-packages" in str(package):
+        environment = dict(os.environ)
+    allowed = tmp_path / "allowed"
+    allowed.write_text("gyre_kernels\\.tests.*\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "--allowlist", str(allowed), "--ignore-unused-allowlist", "gyre_kernels"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_every_public_name_is_there() -> None:
     for name in gyre_kernels.__all__:
         assert getattr(gyre_kernels, name).__doc__, name

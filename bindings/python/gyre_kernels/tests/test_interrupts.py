@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C in every call that waits: it ends the wait, and the kernel goes on where it can."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+
+import gyre_kernels as gyre
+from gyre_kernels.tests.conftest import HANDLERS
+
+INTERRUPTED = """
+import asyncio, socket, sys, tempfile, threading, time, numpy as np, gyre_kernels as gyre
+way = sys.argv[2]
+SLOW = 50_000_000  # turns of a handler: some hundredths of a second
+with gyre.open("cpu", settings={"queue.default.capacity": 64, "queue.grant.capacity": 64}) as rt:
+    grant = rt.launch(sys.argv[1], kernel="grant", active=way == "terminate")
+    full = 64 if way in ("send", "reserve") else 1
+
+    path = tempfile.mkdtemp() + "/door"
+    door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # nobody answers behind it
+    door.bind(path)
+    door.listen()
+
+    def tell():
+        silent = door.accept() if way == "attach" else None
+        while way != "attach" and (
+            grant.info()["state"] == "active" if way == "terminate" else grant.info()["queued"] < full
+        ):
+            time.sleep(0.01)
+        print("waits", flush=True)
+        return silent
+
+    def fill():
+        for number in range(full):
+            grant.send(number=number)
+
+    def peek():
+        with grant.peek():
+            pass
+
+    def reserve():
+        fill()
+        with grant.reserve():
+            pass
+
+    def terminate():
+        for number in range(64):
+            grant.send(number=number, turns=SLOW)
+        grant.terminate(drain=1000)
+
+    async def astream():
+        async for _ in grant.stream({"number": 1} for _ in range(10)):
+            pass
+
+    ways = {
+        "call": lambda: grant(number=1),
+        "map": lambda: grant.map(np.zeros(5000, grant.request.dtype)),
+        "receive": lambda: (fill(), grant.receive()),
+        "peek": lambda: (fill(), peek()),
+        "send": lambda: (fill(), grant.send(number=64)),
+        "reserve": reserve,
+        "stream": lambda: list(grant.stream({"number": 1} for _ in range(10))),
+        "acall": lambda: asyncio.run(grant.acall(number=1)),
+        "astream": lambda: asyncio.run(astream()),
+        "terminate": terminate,
+        "attach": lambda: gyre.attach("grant", path, timeout=None),
+    }
+    kept = []
+    try:
+        threading.Thread(target=lambda: kept.append(tell())).start()
+        ways[way]()
+    except KeyboardInterrupt:
+        if way == "terminate":
+            assert grant.info()["state"] == "terminated" and grant.info()["handled"] < 64
+        else:
+            grant.activate()
+            if way in ("receive", "peek", "send", "reserve"):
+                assert [grant.receive().number for _ in range(full)] == list(range(full)) or full == 1
+            assert grant(number=5).number == 5
+        print("interrupted", flush=True)
+"""
+WAYS = ["call", "map", "receive", "peek", "send", "reserve", "stream", "acall", "astream", "terminate", "attach"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ctrl_c_ends_a_wait_and_the_kernel_goes_on(way: str) -> None:
+    program = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, HANDLERS, way], stdout=subprocess.PIPE, text=True, env=dict(os.environ)
+    )
+    assert program.stdout is not None
+    assert program.stdout.readline() == "waits\n"
+    program.send_signal(signal.SIGINT)
+    assert program.communicate()[0] == "interrupted\n"
+    assert program.returncode == 0
+
+
+def test_a_batch_looks_at_the_clock_while_replies_come(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    with pytest.raises(gyre.GyreTimeoutError):
+        grant.map(np.zeros(1_000_000, grant.request.dtype), timeout=1e-9)
+    assert grant(number=5).number == 5
