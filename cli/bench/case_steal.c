@@ -133,7 +133,7 @@ static gyre_status open_pool(struct stealing *stealing)
                                      .link_count = 1};
     gyre_status status = launch_as(stealing, entry, stealing->orders, 1, &stealing->deal);
     if (status == GYRE_OK)
-        status = launch_as(stealing, "steal_work", stealing->scale.workers, 3, &stealing->work);
+        status = launch_as(stealing, "steal_work", stealing->scale.workers, 4, &stealing->work);
     return status == GYRE_OK ? gyre_pipeline_open(stealing->runtime, &desc, &stealing->pipeline) : status;
 }
 

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
+#include "core/kernel/kernel_build.h"
 #include "core/links/pipeline_make.h"
 #include "core/plan/build_options.h"
 
@@ -25,10 +26,9 @@ static bool is_member(const gyre_pipeline_desc *desc, const char *name, size_t l
 static int stage_of(const struct gyre_config *config, const gyre_pipeline_desc *desc, const char *name,
                     size_t length)
 {
-    if (is_member(desc, name, length))
-        return 3;
-    if (desc->window || desc->quota)
-        return desc->quota && gyre_kernels_ask(config) ? 3 : 2;
+    const bool takes_work = is_member(desc, name, length);
+    if (takes_work || desc->window || desc->quota)
+        return gyre_stage_with(desc->quota && gyre_kernels_ask(config), takes_work);
     for (size_t i = 0; i < desc->link_count; i++) {
         const gyre_link_desc *link = &desc->links[i];
         if ((link->topic || strcmp(link->to, GYRE_WIRING_HOST) == 0) &&

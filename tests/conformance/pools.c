@@ -39,7 +39,7 @@ static void launch_for(struct conformance *test, const char *kernel, const char 
 
 static void launch_as(struct conformance *test, const char *kernel, const char *name, uint32_t blocks)
 {
-    launch_for(test, kernel, name, blocks, 3);
+    launch_for(test, kernel, name, blocks, 4);
 }
 
 static gyre_link_desc join(const char *from, const char *to)
@@ -444,7 +444,7 @@ static gyre_pipeline *open_twins(struct conformance *test, struct twins *twins, 
             char *name = twins->names[i][twin], kernel[16];
             snprintf(kernel, sizeof kernel, "node%u", i);
             snprintf(name, sizeof twins->names[0][0], twin ? "twin%u" : "node%u", i);
-            launch_as(test, kernel, name, 1 + (uint32_t)graph_draw(random, 2));
+            launch_for(test, kernel, name, 1 + (uint32_t)graph_draw(random, 2), twins->doubled[i] ? 4 : 0);
             answers[answer_count++] = name;
         }
     for (uint32_t i = 0; i < GRAPH_NODES; i++)
@@ -560,7 +560,7 @@ static void members_are_compiled_for_it_or_refused(struct conformance *test)
     const gyre_link_desc link = member("deal.jobs", "w0", GYRE_POOL_NEWEST_FIRST);
     const gyre_pipeline_desc desc = describe(&entry, &last, 1, &link, 1);
     launch_for(test, "deal", entry, 1, 1);
-    for (int stage = 2; stage <= 3; stage++) {
+    for (int stage = 2; stage <= 4; stage += 2) {
         gyre_pipeline *pipeline = NULL;
         launch_for(test, "work", last, 1, stage);
         if (gyre_pipeline_open(test->runtime, &desc, &pipeline) == GYRE_OK) {
@@ -572,7 +572,7 @@ static void members_are_compiled_for_it_or_refused(struct conformance *test)
             require(stage == 2);
             require_sentence(
                 "kernel 'w0' is a member of pool 'work', and was compiled without what takes from "
-                "pools: launch it with gyre_launch_desc.stage = 3");
+                "pools: launch it with gyre_launch_desc.stage = 4");
         }
         gyre_kernel_release(gyre_kernel_find(test->runtime, last));
     }

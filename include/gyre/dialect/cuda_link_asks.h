@@ -84,7 +84,7 @@ GYRE_HELPER void gyre_link_count_asks_(const gyre_link_view_ *links, gyre_link_m
     if (!leaves)
         message->answer = 0;
     else if (message->asking)
-        atomicAdd(&gyre_flow_of_(links, message->origin)->asking, message->asking);
+        atomicAdd_system(&gyre_flow_of_(links, message->origin)->asking, message->asking);
 }
 #define GYRE_LINK_COUNT_ASKS_(links, message, leaves) gyre_link_count_asks_((links), (message), (leaves))
 
