@@ -4,7 +4,7 @@
  * journey is a small part of it; what is noted is a request's time by the number of its asks.
  */
 #include "cli/bench/bench.h"
-#include "cli/bench/cases_chain.h"
+#include "cli/bench/cases_between.h"
 #include "cli/bench/kernels.h"
 #include "cli/bench/rounds.h"
 #include "cli/bench/runtime.h"

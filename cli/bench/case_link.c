@@ -8,7 +8,7 @@
  * completed when all its messages were checked, so only messages that came whole are counted.
  */
 #include "cli/bench/bench.h"
-#include "cli/bench/cases_chain.h"
+#include "cli/bench/cases_between.h"
 #include "cli/bench/kernels.h"
 #include "cli/bench/rounds.h"
 #include "cli/bench/runtime.h"

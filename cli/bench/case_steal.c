@@ -5,7 +5,7 @@
  * lone call of many turns tells it in the same round. Each task checks what its own arithmetic came to.
  */
 #include "cli/bench/bench.h"
-#include "cli/bench/cases_chain.h"
+#include "cli/bench/cases_between.h"
 #include "cli/bench/kernels.h"
 #include "cli/bench/rounds.h"
 #include "cli/bench/runtime.h"

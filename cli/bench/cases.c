@@ -5,6 +5,7 @@
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_against.h"
+#include "cli/bench/cases_between.h"
 #include "cli/bench/cases_chain.h"
 #include "cli/bench/cases_collect.h"
 #include "cli/bench/cases_device.h"

@@ -92,7 +92,7 @@ struct gyre_link_in_ {
     gyre_u32 mask, stride;
     gyre_u32 share,
         talk; /* enum gyre_link_share, enum gyre_link_talk; without GYRE_ASKS no message asks or answers */
-    gyre_u32 pool; /* 0: the ring is of no pool; else gyre_link_ring.pool, with GYRE_POOL_OWNER_ */
+    gyre_u32 pool;     /* 0: the ring is of no pool; else gyre_link_ring.pool, with GYRE_POOL_OWNER_ */
     gyre_u64 *fetched; /* as in gyre_link_out_ */
 };
 
