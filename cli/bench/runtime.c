@@ -77,7 +77,19 @@ void bench_note_kernel(const gyre_kernel *kernel, bench_row *row)
     snprintf(row->device, sizeof row->device, "%s", info.device);
 }
 
-/* Takes the settings away on a processor, where a block for each multiprocessor of a GPU would be a thread each. */
+/*
+ * Takes the settings away on a processor, where a block for each multiprocessor of a GPU would be a thread each. How many keys a kernel
+ * has stays: `kept` has room for that, and for the end.
+ */
+static const char *const *settings_for_processor(const char *const *settings, const char *kept[2])
+{
+    kept[0] = kept[1] = NULL;
+    for (; settings && *settings; settings++)
+        if (strstr(*settings, ".keys="))
+            kept[0] = *settings;
+    return kept;
+}
+
 gyre_status bench_run_widely(const bench_case *self, const bench_options *options, bench_row *row,
                              gyre_status (*run)(const bench_case *self, const bench_options *options,
                                                 bench_row *row))
@@ -85,11 +97,12 @@ gyre_status bench_run_widely(const bench_case *self, const bench_options *option
     gyre_runtime *runtime = NULL;
     gyre_backend_choice choice = {.size = sizeof choice};
     bench_case here = *self;
+    const char *kept[2];
     gyre_status status = bench_runtime_open(self, options, NULL, &runtime);
     if (status == GYRE_OK)
         status = gyre_backend_choose(runtime, NULL, &choice);
     gyre_close(runtime);
     if (strcmp(choice.name, "cpu") == 0)
-        here.settings = NULL;
+        here.settings = settings_for_processor(self->settings, kept);
     return status == GYRE_OK ? run(&here, options, row) : status;
 }

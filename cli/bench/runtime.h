@@ -19,8 +19,8 @@ gyre_status bench_launch(gyre_runtime *runtime, enum bench_kind kind, gyre_kerne
 /** Turns NOT_FOUND into UNAVAILABLE, because for the command a backend that does not exist is a missing device. */
 gyre_status bench_device_status(gyre_runtime *runtime, gyre_status status);
 void bench_note_kernel(const gyre_kernel *kernel, bench_row *row);
-/** Runs a case whose settings ask for many blocks; on the CPU backend without these settings, because each block is a thread
- * there. */
+/** Runs a case whose settings ask for many blocks; on the CPU backend without these settings but that of keys, because each
+ * block is a thread there. */
 gyre_status bench_run_widely(const bench_case *self, const bench_options *options, bench_row *row,
                              gyre_status (*run)(const bench_case *self, const bench_options *options,
                                                 bench_row *row));
