@@ -313,6 +313,9 @@ struct gyre_keyed_walk_ {
     gyre_u32 list;  /* where gyre_keyed_run_.at lies in shared memory */
     gyre_u32 slot, next;
     gyre_u64 at; /* of `next`, read before the handler has ended */
+#if GYRE_TIMED
+    gyre_u64 started; /* when the message at `slot` began; 0: it is not timed */
+#endif
 };
 #define GYRE_KEYED_ROUTED_ (~(gyre_u64)0)
 
@@ -325,55 +328,69 @@ template <class K> GYRE_HELPER void gyre_keyed_step_(gyre_keyed_walk_ *walk, gyr
     walk->at = gyre_keyed_listed_(walk->list, walk->next ? walk->next - 1 : walk->slot);
 }
 
-/* Handles a message that was noted. Its reply has its sequence. Returns 1 when it failed. */
+/* The index of the message that the walk is at, for headers, seals and times. */
+GYRE_HELPER gyre_u64 gyre_keyed_index_(const gyre_keyed_walk_ *walk, const gyre_slot *in)
+{
+    return walk->first == GYRE_KEYED_ROUTED_ ? in->sequence - 1 : walk->first + walk->slot;
+}
+
+/*
+ * Begins the message that the walk is at, once, before anything sees its header: its seal, hooks and handler see the same one. `copy`
+ * has room for a header of another program's. Returns 0 when its seal is wrong: the message is failed then, and not ended.
+ */
+template <class K>
+GYRE_HELPER int gyre_keyed_begin_(gyre_keyed_walk_ *walk, gyre_context *gyre, gyre_u64 *copy)
+{
+    const gyre_slot *in = (const gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell);
+    const gyre_u64 index = gyre_keyed_index_(walk, in);
+    (void)index;
+    (void)copy;
+    gyre->failed = 0;
+    GYRE_HEADER_TAKE_TO_(gyre, index, copy);
+#if GYRE_TIMED
+    GYRE_STAMP_BEGIN_(gyre, index, started);
+    walk->started = started;
+#endif
+    return gyre_seal_holds_(gyre, index, in + 1, in->length);
+}
+
+/* Handles a message that has begun. Its reply has its sequence. Returns 1 when it failed. */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_keyed_handle_one_(const gyre_keyed_walk_ *walk, void *state, gyre_context *gyre)
 {
     gyre_chunk *cell = walk->cells + walk->slot * gyre_stage_<K>::cell;
     const gyre_slot *in = (const gyre_slot *)cell;
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
-    const gyre_u64 index = walk->first == GYRE_KEYED_ROUTED_ ? in->sequence - 1 : walk->first + walk->slot;
-    (void)index; /* for headers, seals and times */
+    const gyre_u64 index = gyre_keyed_index_(walk, in);
+    (void)index;
     gyre->failed = 0;
-    GYRE_HEADER_TAKE_(gyre, index);
-    GYRE_STAMP_BEGIN_(gyre, index, started);
-    const int result = gyre_seal_holds_(gyre, index, in + 1, in->length)
-                           ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, 0, 0, gyre)
-                           : GYRE_FAILED;
+    const int result = K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, 0, 0, gyre);
     const gyre_u32 failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
     gyre_seal_reply_(gyre, index, out->info, out + 1, out->length);
-    GYRE_STAMP_END_(gyre, index, started);
+    GYRE_STAMP_END_(gyre, index, walk->started);
     return failed;
 }
 
-/* Ends a message that its handler does not get: gyre_fail_ was called. */
-template <class K> GYRE_HELPER void gyre_keyed_refuse_(const gyre_keyed_walk_ *walk, gyre_context *gyre)
+/* Ends a message that has begun, and that its handler does not get: gyre_fail_ was called. Returns 1: it failed. */
+template <class K> GYRE_HELPER gyre_u32 gyre_keyed_refuse_(const gyre_keyed_walk_ *walk, gyre_context *gyre)
 {
-    gyre_slot *out =
-        (gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell + gyre_stage_<K>::request_chunks);
-    gyre_lane_end_(gyre, out, GYRE_FAILED, 0);
+    gyre_chunk *cell = walk->cells + walk->slot * gyre_stage_<K>::cell;
+    gyre_lane_end_(gyre, (gyre_slot *)(cell + gyre_stage_<K>::request_chunks), GYRE_FAILED, 0);
+    GYRE_STAMP_END_(gyre, gyre_keyed_index_(walk, (const gyre_slot *)cell), walk->started);
+    return 1;
 }
 
-/* Whether the handler may see a message: its seal holds, and its parts are where it says. Else it is failed. */
-template <class K> GYRE_HELPER int gyre_keyed_admits_(const gyre_keyed_walk_ *walk, gyre_context *gyre)
-{
-    const gyre_slot *in = (const gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell);
-#if GYRE_SEALED
-    const gyre_u64 index = walk->first == GYRE_KEYED_ROUTED_ ? in->sequence - 1 : walk->first + walk->slot;
-    if (!gyre_seal_holds_(gyre, index, in + 1, in->length))
-        return 0;
-#endif
-    return K::gyre_its_admit_(gyre, gyre_payload_(in)); /* before GYRE_BORN reads its parts */
-}
-
-/* Has the state for the message that the walk is at. Returns 0 when the message failed, and ends it. */
+/*
+ * Begins the message that the walk is at, and has its state. Returns 0 when the message failed, and ends it. Its parts are looked at
+ * before GYRE_BORN reads them.
+ */
 template <class K>
-GYRE_HELPER int gyre_keyed_open_(const gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn, gyre_context *gyre,
-                                 gyre_keyed_use_ *use)
+GYRE_HELPER int gyre_keyed_open_(gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn, gyre_context *gyre,
+                                 gyre_u64 *copy, gyre_keyed_use_ *use)
 {
     const gyre_slot *in = (const gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell);
-    gyre->failed = 0;
-    if (gyre_keyed_admits_<K>(walk, gyre) && gyre_keyed_enter_<K>(turn, gyre_payload_(in), gyre, use)) {
+    if (gyre_keyed_begin_<K>(walk, gyre, copy) && K::gyre_its_admit_(gyre, gyre_payload_(in)) &&
+        gyre_keyed_enter_<K>(turn, gyre_payload_(in), gyre, use)) {
         gyre_keyed_take_<K>(turn, use->entry);
         return 1;
     }
@@ -387,17 +404,17 @@ GYRE_HELPER int gyre_keyed_open_(const gyre_keyed_walk_ *walk, gyre_keyed_turn_<
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_keyed_handle_key_(gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn,
-                                            const gyre_keyed_use_ *use, gyre_context *gyre)
+                                            const gyre_keyed_use_ *use, gyre_context *gyre, gyre_u64 *copy)
 {
     /* the compiler sees where a near state is, and keeps it in registers */
     void *const state =
         gyre_keyed_turn_<K>::near ? (void *)turn->state : gyre_keyed_state(turn->table, use->entry);
     gyre_u32 failed = 0;
-    for (;;) {
-        turn->clock++;
+    for (int holds = 1;; holds = gyre_keyed_begin_<K>(walk, gyre, copy)) {
+        turn->clock += holds;
         if (!gyre_keyed_turn_<K>::near)
             use->entry->used = turn->clock;
-        failed += gyre_keyed_handle_one_<K>(walk, state, gyre);
+        failed += holds ? gyre_keyed_handle_one_<K>(walk, state, gyre) : gyre_keyed_refuse_<K>(walk, gyre);
         /* a key whose first message failed was not born: otherwise requests that are refused would fill the table */
         if (gyre->forgets || (use->is_new && gyre->failed)) {
             gyre_keyed_remove_(turn->table, turn->part, use->entry);
@@ -441,6 +458,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_chunk *c
     gyre_keyed_walk_ walk = {cells, first, gyre_shared_address_(run->at)};
     gyre_keyed_turn_<K> turn = {table, gyre_keyed_part_at(table, works ? number : 0)};
     gyre_keyed_use_ use;
+    gyre_u64 copy[8]; /* of a message's header */
     turn.entries = (gyre_u8 *)gyre_keyed_entry_at(table, turn.part, 0);
     turn.entry_size = table->entry_size;
     turn.state_offset = table->state_offset;
@@ -452,12 +470,12 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_chunk *c
         int opened = 0;
         if (walk.next) {
             gyre_keyed_step_<K>(&walk, &turn);
-            opened = gyre_keyed_open_<K>(&walk, &turn, gyre, &use);
+            opened = gyre_keyed_open_<K>(&walk, &turn, gyre, copy, &use);
             failed += !opened;
         }
         __syncwarp();
         if (opened)
-            failed += gyre_keyed_handle_key_<K>(&walk, &turn, &use, gyre);
+            failed += gyre_keyed_handle_key_<K>(&walk, &turn, &use, gyre, copy);
     } while (__any_sync(0xffffffffu, walk.next));
     if (!works)
         return 0;

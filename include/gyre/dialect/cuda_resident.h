@@ -326,8 +326,8 @@ GYRE_HELPER gyre_u32 gyre_dynamic_size_()
 }
 
 /*
- * Headers of other programs' messages are copied: by GYRE_HEADER_TAKE_ for one thread, by GYRE_HEADER_SHARE_ for a
- * block.
+ * Headers of other programs' messages are copied: by GYRE_HEADER_TAKE_ for one thread, by GYRE_HEADER_TAKE_TO_ to where the caller
+ * keeps it, by GYRE_HEADER_SHARE_ for a block.
  */
 #if GYRE_HEADED
 #define GYRE_HEADER_FOREIGN_(gyre, foreign_) ((gyre)->foreign = (foreign_), (gyre)->header_taken = 0)
@@ -356,11 +356,13 @@ GYRE_HELPER void gyre_header_share_(gyre_context *gyre, gyre_u64 index)
 #define GYRE_HEADER_TAKE_(gyre, index_)                                                                      \
     gyre_u64 header_copy_[8];                                                                                \
     gyre_header_take_((gyre), (index_), header_copy_)
-#define GYRE_HEADER_SHARE_(gyre, index_) gyre_header_share_((gyre), (index_))
+#define GYRE_HEADER_TAKE_TO_(gyre, index_, copy_) gyre_header_take_((gyre), (index_), (copy_))
+#define GYRE_HEADER_SHARE_(gyre, index_)          gyre_header_share_((gyre), (index_))
 #else
-#define GYRE_HEADER_FOREIGN_(gyre, foreign_) ((void)0)
-#define GYRE_HEADER_TAKE_(gyre, index_)      ((void)0)
-#define GYRE_HEADER_SHARE_(gyre, index_)     ((void)0)
+#define GYRE_HEADER_FOREIGN_(gyre, foreign_)      ((void)0)
+#define GYRE_HEADER_TAKE_(gyre, index_)           ((void)0)
+#define GYRE_HEADER_TAKE_TO_(gyre, index_, copy_) ((void)0)
+#define GYRE_HEADER_SHARE_(gyre, index_)          ((void)0)
 #endif
 
 #include "gyre/dialect/cuda_times.h"
