@@ -6,6 +6,7 @@
 
 #include <gyre/keyed.h>
 #include <gyre/pipeline.h>
+#include <gyre/ring_layout.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -547,6 +548,90 @@ static void late_messages_to_keyed_actors_expire(struct conformance *test)
     gyre_close(runtime);
 }
 
+/* ---- headers, seals and times ---- */
+
+enum { LETTERS = 12, LETTERS_OF_A_KEY = 6, DAMAGED = 8, FIRST_LETTER = 100 };
+
+/* Of a message that is built in place, its sender keeps the address: one is damaged behind its seal. */
+static void send_letters(gyre_kernel *kernel, gyre_queue *queue)
+{
+    void *places;
+    size_t stride, count = LETTERS;
+    must(gyre_kernel_deactivate(kernel, soon())); /* until all are there, so that one run has them all */
+    must(gyre_reserve(queue, &places, &stride, &count, soon()));
+    require(count == LETTERS);
+    for (size_t i = 0; i < LETTERS; i++) {
+        *(mark *)(void *)((char *)places + i * stride) = (mark){i / LETTERS_OF_A_KEY, i, MARK_ADDS};
+        must(gyre_reserve_header(queue, i, &(gyre_header){.correlation = FIRST_LETTER + i}));
+    }
+    must(gyre_commit(queue, count));
+    ((mark *)(void *)((char *)places + DAMAGED * stride))->number ^= 1;
+    must(gyre_kernel_activate(kernel, soon()));
+}
+
+static void require_times(const gyre_message_info *info)
+{
+    require(info->started_ns != 0 && info->started_ns <= info->finished_ns);
+}
+
+static void receive_letters(gyre_queue *queue)
+{
+    for (uint64_t i = 0; i < LETTERS; i++) {
+        const uint64_t born = i - i % LETTERS_OF_A_KEY;
+        marks reply;
+        gyre_completion completion;
+        gyre_message_info info = {.size = sizeof info};
+        const gyre_status status = gyre_receive_with(queue, &reply, sizeof reply, &completion, &info, soon());
+        require_times(&info);
+        if (i == DAMAGED) {
+            require(completion.outcome == GYRE_HANDLER_FAILED &&
+                    completion.failure_code == GYRE_FAILURE_SEAL);
+            continue;
+        }
+        must(status);
+        require(reply.trace == FIRST_LETTER + born && reply.block == FIRST_LETTER + i);
+        require(reply.count == i - born + (born < DAMAGED && DAMAGED < i ? 0 : 1));
+    }
+}
+
+static gyre_status write_letter(gyre_queue *queue, uint64_t key, uint64_t correlation, marks *reply)
+{
+    const mark request = {key, 0, MARK_ADDS};
+    const gyre_header header = {.correlation = correlation};
+    gyre_message_info info = {.size = sizeof info};
+    const gyre_status status =
+        gyre_call_with(queue, &request, sizeof request, &header, reply, sizeof *reply, NULL, &info, soon());
+    require_times(&info);
+    return status;
+}
+
+/* The seal and the hooks see the header of the message that the handler gets; one that is refused has its times too. */
+static void keyed_actors_see_headers_seals_and_times(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.default.header=correlation started finished",
+                                           "queue.default.seal=crc32c", "kernel.letters_1.keys=2", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    marks reply;
+    for (uint32_t blocks = 1; blocks <= 3; blocks += 2) {
+        gyre_kernel *kernel = NULL;
+        gyre_launch_desc desc = {
+            .size = sizeof desc, .source = kernel_path("keyed.gyre.c"), .blocks = blocks};
+        desc.kernel = "keyed_letters";
+        desc.name = blocks == 1 ? "letters_1" : "letters_3";
+        must(gyre_launch(runtime, &desc, &kernel));
+        gyre_queue *queue = gyre_kernel_queue(kernel);
+        send_letters(kernel, queue);
+        receive_letters(queue);
+        if (blocks > 1)
+            continue;
+        require(write_letter(queue, 2, 7, &reply) == GYRE_FAILED);
+        require_sentence("no room for another key");
+        must(write_letter(queue, 2, LETTER_CLEARS, &reply));
+        require(reply.trace == LETTER_CLEARS && reply.count == 1);
+    }
+    gyre_close(runtime);
+}
+
 /* ---- links by key ---- */
 
 static void keyed_actors_end_pipelines(struct conformance *test)
@@ -646,6 +731,7 @@ const struct conformance_case keyed_cases[] = {
     {"keys_leave_while_their_messages_wait", keys_leave_while_their_messages_wait},
     {"keyed_actors_take_messages_of_every_layout", keyed_actors_take_messages_of_every_layout},
     {"late_messages_to_keyed_actors_expire", late_messages_to_keyed_actors_expire},
+    {"keyed_actors_see_headers_seals_and_times", keyed_actors_see_headers_seals_and_times},
     {"states_are_read_by_key", states_are_read_by_key},
     {"states_are_read_by_a_key_that_is_a_text", states_are_read_by_a_key_that_is_a_text},
     {"keys_begin_with_the_initial_state", keys_begin_with_the_initial_state},

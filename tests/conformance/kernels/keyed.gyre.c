@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keyed actors: one whose states tell the order of their messages, one whose keys come and go, and one that reminds them. */
+/* Keyed actors: one whose states tell the order of their messages, one whose keys come and go, and others for headers and reminders. */
 #include <gyre/kernel.h>
 
 #include "keyed.h"
@@ -33,6 +33,25 @@ GYRE_BORN(keyed_guests)
 GYRE_PASSIVE(keyed_guests)
 {
     return state->visits > 1 ? GYRE_STAYS : GYRE_LEAVES;
+}
+
+/* Its hooks and its handler tell what they see of the header. */
+GYRE_KEYED_ACTOR_LIVES(keyed_letters, mark, marks, marks, key)
+{
+    state->count++;
+    *reply = *state;
+    reply->block = gyre_header_correlation(gyre);
+    return GYRE_REPLY;
+}
+
+GYRE_BORN(keyed_letters)
+{
+    state->trace = gyre_header_correlation(gyre);
+}
+
+GYRE_PASSIVE(keyed_letters)
+{
+    return gyre_header_correlation(gyre) == LETTER_CLEARS ? GYRE_LEAVES : GYRE_STAYS;
 }
 
 /* ---- reminders ---- */

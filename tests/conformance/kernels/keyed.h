@@ -15,7 +15,9 @@
 #define MARK_UNREMINDS 6
 #define MARK_RINGS     7 /* and again, `number` later, until it was reminded three times */
 #define MARK_REFUSES   8 /* the reminder fails */
-#define MARK_SENDERS   4 /* blocks of a kernel that sends marks, at most */
+/* at keyed_letters: the correlation of a message that another key leaves for */
+#define LETTER_CLEARS 4242
+#define MARK_SENDERS  4 /* blocks of a kernel that sends marks, at most */
 
 #define MARK(FIELD) FIELD(u64, key) FIELD(u64, number) FIELD(u32, what)
 GYRE_MESSAGE(mark, MARK)
