@@ -39,6 +39,12 @@ static const struct gyre_link_store *store_of(const gyre_pipeline *pipeline, con
     return link->own.address ? &link->own : &pipeline->wires;
 }
 
+/* Where the link's rings lie: those of a member of a pool in the memory of the first member, its windows in its own. */
+static const struct gyre_link_store *rings_of(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    return store_of(pipeline, gyre_work_pool_first(pipeline, link));
+}
+
 static uint32_t sender_blocks(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
     return pipeline->nodes[link->from].facts.movers;
@@ -131,7 +137,7 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the rings of link '%s'", link->name);
     for (uint32_t i = 0; i < count; i++) {
-        rings[i].slots = store_of(pipeline, link)->address + link->slots +
+        rings[i].slots = rings_of(pipeline, link)->address + link->slots +
                          i * gyre_link_slots_size(link->capacity, link->stride);
         rings[i].capacity = (uint32_t)link->capacity;
         rings[i].stride = link->stride;
@@ -145,7 +151,7 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
         gyre_link_key_write(&link->key, &rings[i]);
     }
     const gyre_status status =
-        gyre_link_store_write(store_of(pipeline, link), link->rings, rings, count * sizeof *rings);
+        gyre_link_store_write(rings_of(pipeline, link), link->rings, rings, count * sizeof *rings);
     free(rings);
     return status;
 }
@@ -374,12 +380,12 @@ static uint32_t count_inlets(const gyre_pipeline *pipeline, int node)
 
 static void write_inlets(const gyre_pipeline *pipeline, const struct gyre_link *link, gyre_link_inlet *inlets)
 {
-    const uint64_t base = store_of(pipeline, link)->address;
+    const uint64_t rings = rings_of(pipeline, link)->address + link->rings,
+                   windows = store_of(pipeline, link)->address + link->windows;
     for (uint32_t ring = 0; ring < sender_blocks(pipeline, link); ring++)
-        inlets[ring] = (gyre_link_inlet){.ring = base + link->rings + ring * sizeof(gyre_link_ring),
-                                         .windows = base + link->windows +
-                                                    (uint64_t)ring * target_blocks(pipeline, link) *
-                                                        sizeof(gyre_link_window),
+        inlets[ring] = (gyre_link_inlet){.ring = rings + ring * sizeof(gyre_link_ring),
+                                         .windows = windows + (uint64_t)ring * target_blocks(pipeline, link) *
+                                                                  sizeof(gyre_link_window),
                                          .control = pipeline->nodes[link->from].facts.control};
 }
 
@@ -435,8 +441,7 @@ static uint64_t gate_of(const gyre_pipeline *pipeline, const struct gyre_link *l
 
 static gyre_link_branch branch_of(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
-    const uint64_t base = store_of(pipeline, link)->address;
-    return (gyre_link_branch){.rings = base + link->rings,
+    return (gyre_link_branch){.rings = rings_of(pipeline, link)->address + link->rings,
                               .control = pipeline->nodes[link->to].facts.control,
                               .gate = gate_of(pipeline, link),
                               .slow = (gyre_u32)link->slow};
@@ -501,7 +506,7 @@ static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table
         if (link->from != node || !is_ports_own(pipeline, link))
             continue;
         gyre_link_port *port = &table->ports[link->port];
-        port->rings = store_of(pipeline, link)->address + link->rings;
+        port->rings = rings_of(pipeline, link)->address + link->rings;
         port->most = link->sends.most;
         port->use = link->to == GYRE_NODE_NOWHERE ? GYRE_PORT_NOWHERE : GYRE_PORT_LINKED;
         if (link->to != GYRE_NODE_NOWHERE)
@@ -739,11 +744,11 @@ static gyre_status count_by(gyre_link_read *read, const gyre_pipeline *pipeline,
     *counts = (struct gyre_link_counts){.room = room.messages,
                                         .section = room.section,
                                         .held = room.held,
-                                        .address = store_of(pipeline, link)->address + link->rings};
+                                        .address = rings_of(pipeline, link)->address + link->rings};
     if (!rings)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read link '%s'", link->name);
     gyre_status status =
-        read(store_of(pipeline, link), link->rings, (uint64_t *)(void *)rings, count * sizeof *rings);
+        read(rings_of(pipeline, link), link->rings, (uint64_t *)(void *)rings, count * sizeof *rings);
     if (status == GYRE_OK)
         status = gyre_link_credits_read(read, link, rings, count);
     if (status == GYRE_OK && link->slow == GYRE_SLOW_CUT &&

@@ -143,7 +143,10 @@ static gyre_status make_memory(struct gyre_subscriber *subscriber)
     return GYRE_OK;
 }
 
-/* Rings in memory of the senders' device, where threads of this process do not fill them. All senders are on one device then. */
+/*
+ * Rings in memory of a sender's device, where threads of this process do not fill them. Senders of a topic may be on several devices
+ * that reach each other's memory: then the rings of all of them lie on that of the first.
+ */
 static gyre_status make_copies(struct gyre_subscriber *subscriber)
 {
     struct gyre_dispatch *device = subscriber->pipeline->nodes[subscriber->sources[0].node].facts.device;

@@ -2,6 +2,7 @@
 /* Pipelines whose kernels are on two devices that use each other's memory: their links go straight, unless `peers` is off. */
 #include "conformance.h"
 #include "kernels/links.h"
+#include "kernels/pools.h"
 
 #include <gyre/pipeline.h>
 #include <string.h>
@@ -142,6 +143,69 @@ static void a_link_leads_to_the_other_device(struct conformance *test)
     must(gyre_pipeline_close(pipeline, soon()));
 }
 
+/* front -> deal -> a pool of w0 and w1: `front` on the first device, which the pipeline's memory lies on, the others on the second one. */
+static gyre_pipeline *open_far_pool(const struct conformance *test)
+{
+    static const char *const kernels[] = {"deal", "deal", "work", "work"}, *const called[] = {"front", "deal",
+                                                                                              "w0", "w1"};
+    const gyre_link_desc links[] = {
+        {.size = sizeof links[0], .from = "front.jobs", .to = "deal"},
+        {.size = sizeof links[0], .from = "deal.jobs", .to = "w0", .pool = "work"},
+        {.size = sizeof links[0], .from = "deal.jobs", .to = "w1", .pool = "work"},
+    };
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "far",
+                                     .entries = called,
+                                     .entry_count = 1,
+                                     .answers = called + 2,
+                                     .answer_count = 2,
+                                     .links = links,
+                                     .link_count = 3};
+    gyre_pipeline *pipeline = NULL;
+    for (uint32_t i = 0; i < 4; i++) {
+        gyre_kernel *kernel = NULL;
+        const gyre_launch_desc launch = {.size = sizeof launch,
+                                         .source = kernel_path("pools.gyre.c"),
+                                         .kernel = kernels[i],
+                                         .name = called[i],
+                                         .backend = test->backend,
+                                         .device = i > 0,
+                                         .blocks = 1,
+                                         .stage = 4};
+        const gyre_status status = gyre_launch(test->runtime, &launch, &kernel);
+        if (status != GYRE_OK && i == 1)
+            not_on_this_machine("a second device");
+        must(status);
+    }
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    return pipeline;
+}
+
+/* Either member takes all jobs from the rings that lie in the memory of the first one, while the other one is paused. */
+static void a_pool_lies_on_the_second_device(struct conformance *test)
+{
+    enum { CALLS = 20 };
+    gyre_pipeline *pipeline = open_far_pool(test);
+    gyre_kernel *const members[] = {gyre_kernel_find(test->runtime, "w0"),
+                                    gyre_kernel_find(test->runtime, "w1")};
+    for (size_t awake = 0; awake < 2; awake++) {
+        must(gyre_kernel_activate(members[awake], soon()));
+        must(gyre_kernel_deactivate(members[!awake], soon()));
+        for (uint64_t i = 0; i < CALLS; i++) {
+            const prey request = {.number = i, .wide = 1};
+            prey reply;
+            gyre_completion completion;
+            must(gyre_call(gyre_pipeline_queue(pipeline), &request, sizeof request, &reply, sizeof reply,
+                           &completion, soon()));
+            require(completion.outcome == GYRE_REPLIED && reply.leaves == 3 * i);
+        }
+        const gyre_link_info taken = link_of(pipeline, 1 + awake), left = link_of(pipeline, 2 - awake);
+        require(taken.sent == CALLS && taken.waiting == 0);
+        require(left.sent == (awake ? CALLS : 0) && left.waiting == 0);
+    }
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
 /* Requests end whose messages are on the other device when that dies: a fault ends the use of all GPUs in the process. */
 static void a_device_that_dies_takes_its_requests_along(struct conformance *test)
 {
@@ -183,6 +247,7 @@ const struct conformance_case far_link_cases[] = {
     {"kernels_of_two_devices_are_one_part", kernels_of_two_devices_are_one_part},
     {"links_go_through_the_host_without_peers", links_go_through_the_host_without_peers},
     {"a_link_leads_to_the_other_device", a_link_leads_to_the_other_device},
+    {"a_pool_lies_on_the_second_device", a_pool_lies_on_the_second_device},
     {"a_device_that_dies_takes_its_requests_along", a_device_that_dies_takes_its_requests_along},
     {NULL, NULL},
 };
