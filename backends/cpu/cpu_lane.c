@@ -62,7 +62,7 @@ struct cpu_lanes {
     uint64_t seed; /* 0: lanes run in their order */
     uint64_t chance;
     uint64_t switches_most; /* how often a lane is left at an access; 0: any number of times */
-    uint32_t quiet;         /* accesses since the last time, beyond that number */
+    uint32_t quiet;         /* accesses since a lane was left, waited or ended, beyond that number */
     struct cpu_switches switches;
     uint32_t *runnable, runnable_count;
     const char **places; /* for `tell` */
@@ -187,6 +187,7 @@ static struct cpu_fiber *end_seeded_round(struct cpu_lanes *lanes)
 /* As next_fiber. */
 static struct cpu_fiber *next_seeded_fiber(struct cpu_lanes *lanes, struct cpu_fiber *self, int ended)
 {
+    lanes->quiet = 0; /* whoever runs next has waited for nobody yet */
     stop_running(lanes);
     if (lanes->runnable_count == 0)
         return end_seeded_round(lanes);

@@ -43,7 +43,7 @@ struct cpu_turns {
     uint64_t clock_ns;
     bool inner;                       /* turns end inside of handlers, too */
     uint64_t switches, switches_most; /* how often one did; how often one may, 0: any number of times */
-    uint32_t quiet;                   /* accesses since the last time, beyond that number */
+    uint32_t quiet;                   /* accesses since the turn began, beyond that number */
     bool finds_deadlocks;
     FILE *log; /* the turns_file; NULL: none */
 };
@@ -122,6 +122,7 @@ static struct cpu_turn *draw_next(struct cpu_turns *turns)
         if (can_go_on(turn) && left-- == 0)
             chosen = turn;
     chosen->most = lengths[draw(turns) % (sizeof lengths / sizeof *lengths)];
+    turns->quiet = 0; /* whoever runs next has waited for nobody yet */
     pass_time(turns, TURN_NS);
     return chosen;
 }

@@ -14,7 +14,8 @@ struct gyre_buffer {
     struct gyre_dispatch *dispatch;
     gyre_memory *memory;
     uint64_t size;
-    bool in_checkpoints; /* atomic: a kernel may have the buffer in its checkpoints */
+    bool
+        in_checkpoints; /* atomic, set under runtime->lock: a kernel may have the buffer in its checkpoints; stays set */
     /* under runtime->lock */
     uint32_t bound; /* kernels that use the buffer and are not terminated */
     uint32_t held;  /* how often the program holds it where it is (gyre/place.h) */

@@ -17,8 +17,8 @@ static gyre_status check_hold(const gyre_buffer *buffer)
                               "program cannot reach it: use gyre_buffer_upload and gyre_buffer_download");
     if (__atomic_load_n(&buffer->in_checkpoints, __ATOMIC_RELAXED))
         return gyre_error_set(GYRE_INVALID,
-                              "the buffer is in the checkpoints of a kernel, which would not see "
-                              "what is stored in place: use gyre_buffer_upload");
+                              "the buffer is, or was, in the checkpoints of a kernel, which would not "
+                              "see what is stored in place: use gyre_buffer_upload");
     if (buffer->going || buffer->moving)
         return gyre_error_set(GYRE_AGAIN, "the buffer is %s: nobody can hold it now",
                               buffer->going ? "being freed" : "on its way to another device");

@@ -36,6 +36,7 @@ struct recording {
     FILE *file;
     char **lines;  /* of failures: line number n is at n % desc.failures; NULL where there was no memory */
     uint64_t next; /* the number of the next line */
+    bool lost;     /* of failures: the latest message was not handled, and has its line */
     bool ended;    /* a line could not be written */
 };
 
@@ -157,16 +158,29 @@ static void write_kept(const struct recording *recording)
             fputs(recording->lines[i % most], recording->file);
 }
 
+/*
+ * Whether a message gets a line. Of messages in turn that were not handled, the first one was with the kernel that was lost; those
+ * behind it only waited, and would push it out. `lost`: whether the message before was not handled.
+ */
+static bool is_kept(uint32_t outcome, bool *lost)
+{
+    const bool kept = outcome != GYRE_OUTCOME_UNHANDLED || !*lost;
+    *lost = outcome == GYRE_OUTCOME_UNHANDLED;
+    return kept;
+}
+
 static void keep_all(const gyre_queue *queue, struct recording *recording, uint64_t first, uint64_t end)
 {
     uint64_t failed_end = first; /* behind the last failure */
+    bool lost = recording->lost;
     for (uint64_t index = first; index != end; index++) {
         const uint32_t outcome = outcome_of(queue, index);
-        if (outcome == GYRE_OUTCOME_FAILED || outcome == GYRE_OUTCOME_UNHANDLED)
+        if (is_kept(outcome, &lost) && (outcome == GYRE_OUTCOME_FAILED || outcome == GYRE_OUTCOME_UNHANDLED))
             failed_end = index + 1;
     }
     for (uint64_t index = first; index != end; index++) {
-        keep_line(queue, recording, index);
+        if (is_kept(outcome_of(queue, index), &recording->lost))
+            keep_line(queue, recording, index);
         if (index + 1 == failed_end)
             write_kept(recording);
     }

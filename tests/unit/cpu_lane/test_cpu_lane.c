@@ -504,6 +504,36 @@ START_TEST(barriers_hold_in_every_order)
 }
 END_TEST
 
+/* Each lane has many accesses before a barrier, and again behind it. */
+GYRE_BLOCK_KERNEL(long_lanes, count_request, count_reply, lane_scratch)
+{
+    for (u32 round = 0; round < 2; round++) {
+        for (u32 i = 0; i < request->a; i++)
+            cpu_lanes_yield(gyre, NULL);
+        gyre_barrier(gyre);
+    }
+    (void)scratch;
+    reply->value = 7;
+    return GYRE_REPLY;
+}
+
+/* A lane that never stops is left beyond the limit; many lanes that stop are not, however much all of them do together. */
+START_TEST(lanes_that_stop_keep_the_limit_of_switches)
+{
+    struct cpu_lanes *lanes = cpu_lanes_create(64, 0);
+    uint64_t switches = 0;
+    cpu_lanes_limit(lanes, 1);
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        ck_assert_int_eq(run_with_seed(lanes, gyre_kernel_long_lanes.handle, 4000, 0, seed),
+                         GYRE_OUTCOME_REPLY);
+        ck_assert_uint_le(cpu_lanes_switches(lanes)->count, 1);
+        switches += cpu_lanes_switches(lanes)->count;
+    }
+    ck_assert_uint_eq(switches, 8);
+    cpu_lanes_destroy(lanes);
+}
+END_TEST
+
 static const char *told[8];
 static uint32_t told_count;
 
@@ -572,6 +602,7 @@ int main(void)
     tcase_add_test(tcase, bad_counts_and_sizes_are_refused);
     tcase_add_loop_test(tcase, a_seed_is_an_order, 0, LANE_COUNTS);
     tcase_add_loop_test(tcase, barriers_hold_in_every_order, 0, LANE_COUNTS);
+    tcase_add_test(tcase, lanes_that_stop_keep_the_limit_of_switches);
     tcase_add_test(tcase, a_divergence_is_told_with_all_places);
     tcase_add_test(tcase, phases_grow);
     suite_add_tcase(suite, tcase);

@@ -127,6 +127,25 @@ says "2 of 2 answers as expected"
 run call "${flight[@]}" --set queue.kinds.record_failures=-1 kinds.gyre.c "$well"
 exits 4
 rm flight.gyre-case
+# of a kernel that is lost, the message that it was at; not those that waited behind it
+cat >dies.gyre.c <<'KERNEL'
+#include <gyre/kernel.h>
+#define ASK(FIELD) FIELD(u32, kind)
+GYRE_MESSAGE(ask, ASK)
+GYRE_ACTOR(dies, ask, ask, ask)
+{
+    state->kind++;
+    if (request->kind == 3)
+        *(volatile u32 *)0 = 1;
+    *reply = *request;
+    return GYRE_REPLY;
+}
+KERNEL
+run call --backend cpu --set backend.cpu.isolation=process --set queue.dies.record=flight.gyre-case --set queue.dies.record_failures=2 \
+    dies.gyre.c '{"kind":1}' '{"kind":2}' '{"kind":3}' '{"kind":4}' '{"kind":5}'
+[[ "$(tail -n +2 flight.gyre-case)" == '{"request_bytes":"02000000","reply_bytes":"02000000"}
+{"request_bytes":"03000000"}' ]] || fail "expected the message that ended the worker process, and the one before it: $(<flight.gyre-case)"
+rm flight.gyre-case
 run call --backend cpu --set queue.kinds.record=/dev/null kinds.gyre.c '{"kind":1,"value":0}'
 exits 1
 says "record: '/dev/null' is no regular file; name another one"
