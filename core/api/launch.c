@@ -131,6 +131,9 @@ static gyre_status check_given(const gyre_launch_desc *given)
     if (given->binding_count > 0 && !given->bindings)
         return gyre_error_set(GYRE_INVALID, "gyre_launch: binding_count is %zu, and bindings is NULL",
                               given->binding_count);
+    if (given->stage < 0 || given->stage > GYRE_STAGE_MOST)
+        return gyre_error_set(GYRE_INVALID, "gyre_launch: stage is %d; expected 0 to %d (gyre_launch_desc)",
+                              given->stage, GYRE_STAGE_MOST);
     return GYRE_OK;
 }
 

@@ -93,10 +93,11 @@ static gyre_status add_warning(struct gyre_config *config, const char *sentence)
     return GYRE_OK;
 }
 
-/* True when the value is its default, or zero. */
+/* True when the value is its default, or the number zero. */
 static bool is_off(const struct gyre_config_value *value)
 {
-    return value->number == 0 || strcmp(value->text, value->row->preset) == 0;
+    const bool is_text = value->row->type == GYRE_VALUE_TEXT || value->row->type == GYRE_VALUE_PATH;
+    return (!is_text && value->number == 0) || strcmp(value->text, value->row->preset) == 0;
 }
 
 /* True when the section itself sets the value, and not to its default. */

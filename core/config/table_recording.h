@@ -9,6 +9,7 @@
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "record_failures",
+     .needs = "record",
      .min = 0,
      .max = 1000000,
      .preset = "0",

@@ -10,6 +10,8 @@
  * kernel->build, also where the file has not the kernel that is asked for, and kernel->record.
  */
 gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc);
+/** The largest gyre_launch_desc.stage. */
+enum { GYRE_STAGE_MOST = 5 };
 /** gyre_launch_desc.stage of a stage whose flows are counted, which is one of a pipeline that asks, a member of a pool, both or neither. */
 static inline int gyre_stage_with(bool asks, bool takes_work)
 {

@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 
+/* More than clocks of two speeds drift apart while a message is under way. */
+static const int64_t DRIFT_NS = 1000000000;
+
 static struct gyre_device_clock_piece *piece_at(struct gyre_device_clock *clock, uint64_t number)
 {
     return &clock->pieces[number % GYRE_DEVICE_CLOCK_PIECES];
@@ -49,6 +52,19 @@ static uint64_t slow_stamp(const struct gyre_device_clock_piece *piece, uint64_t
     return piece->floor && time > piece->from ? piece->floor + (time - piece->from) / 2 : piece->floor;
 }
 
+/*
+ * Whether the device's clock may have come to the event's time. A device that makes up times says others, and one of the clock's end would
+ * be the last one for good. The bounds are those of the receipt: clocks of two speeds may have been further apart before.
+ */
+static bool may_be_now(const struct gyre_device_event *event)
+{
+    const int64_t most = event->high < INT64_MAX - DRIFT_NS ? event->high + DRIFT_NS : INT64_MAX;
+    const uint64_t behind = -(uint64_t)most; /* where the device's clock is behind the host's */
+    if (most < 0)
+        return event->no_later_ns >= behind && event->time <= event->no_later_ns - behind;
+    return event->time <= event->no_later_ns || event->time - event->no_later_ns <= (uint64_t)most;
+}
+
 uint64_t gyre_device_clock_stamp(struct gyre_device_clock *clock, const struct gyre_device_event *event)
 {
     follow_bounds(clock, event);
@@ -63,7 +79,7 @@ uint64_t gyre_device_clock_stamp(struct gyre_device_clock *clock, const struct g
         stamp = clock->last_stamp + 1;
     if (stamp <= event->after)
         stamp = event->after + 1;
-    if (event->time >= clock->last) {
+    if (event->time >= clock->last && may_be_now(event)) {
         clock->last = event->time;
         clock->last_stamp = stamp > clock->last_stamp ? stamp : clock->last_stamp;
     }

@@ -3,7 +3,8 @@
  * Writes requests and their ends to a file (recording.h). A request is still in its slot when its completion is taken, so nothing
  * is copied before. A line goes to the file before the receiver has the completion: what a program saw before it died is there.
  *
- * A recording of failures keeps the lines of the last messages in memory, and writes the whole file anew when one of them failed.
+ * A recording of failures keeps the lines of the last messages in memory, and writes the whole file anew when one of them failed: beside
+ * the earlier one, which it then replaces. So a full disk, or the end of the program, leaves one of them whole.
  *
  * Lock: the consumer's, under which completions are taken. What a worker process wrote is bounded here: a length is read once.
  */
@@ -29,12 +30,16 @@
 #include "gyre/lack.h"
 
 enum { SENTENCE_SIZE = 512 };
+static const char BESIDE[] =
+    ".XXXXXX"; /* behind the name of the file that replaces a recording: mkostemp's */
 
 struct recording {
     struct gyre_recording_desc desc;
     char *path, *header;
     FILE *file;
-    char **lines;  /* of failures: line number n is at n % desc.failures; NULL where there was no memory */
+    char **lines;  /* of failures: line number n is at n % desc.failures */
+    char *place;   /* of failures: the file's path without links */
+    char *beside;  /* of failures: room for the path of the file that replaces it */
     uint64_t next; /* the number of the next line */
     bool lost;     /* of failures: the latest message was not handled, and has its line */
     bool ended;    /* a line could not be written */
@@ -131,31 +136,73 @@ static void write_all(const gyre_queue *queue, const struct recording *recording
 /* Keeps the line of a message in place of the oldest one. */
 static void keep_line(const gyre_queue *queue, struct recording *recording, uint64_t index)
 {
+    if (recording->ended)
+        return;
     char **const place = &recording->lines[recording->next++ % recording->desc.failures];
     size_t size;
     free(*place);
     *place = NULL;
     FILE *line = open_memstream(place, &size);
-    if (!line)
-        return;
-    write_line(queue, line, index);
-    if (fclose(line) != 0) {
-        free(*place);
-        *place = NULL;
+    if (line)
+        write_line(queue, line, index);
+    if (!line || fclose(line) != 0)
+        end_recording(recording, errno);
+}
+
+/* Whether the recording is where it was made, or nothing is there: any other file is somebody else's. */
+static bool may_replace(const struct recording *recording, const struct stat *own)
+{
+    struct stat there;
+    if (stat(recording->place, &there) != 0)
+        return errno == ENOENT;
+    errno = EEXIST;
+    return there.st_dev == own->st_dev && there.st_ino == own->st_ino;
+}
+
+/* Makes a file beside the recording, locked as it is, with its permissions. NULL with errno. */
+static FILE *open_beside(const struct recording *recording)
+{
+    struct stat own;
+    FILE *file = NULL;
+    snprintf(recording->beside, strlen(recording->place) + sizeof BESIDE, "%s%s", recording->place, BESIDE);
+    if (fstat(fileno(recording->file), &own) != 0 || !may_replace(recording, &own))
+        return NULL;
+    const int descriptor = mkostemp(recording->beside, O_CLOEXEC);
+    if (descriptor < 0)
+        return NULL;
+    if (fchmod(descriptor, own.st_mode & 0777) == 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        file = fdopen(descriptor, "w");
+    if (!file) {
+        const int reason = errno;
+        close(descriptor);
+        unlink(recording->beside);
+        errno = reason;
     }
+    return file;
 }
 
 /* Writes the file anew: the first line, and the last messages, the oldest first. */
-static void write_kept(const struct recording *recording)
+static void write_kept(struct recording *recording)
 {
     const uint64_t most = recording->desc.failures;
-    rewind(recording->file);
-    if (ftruncate(fileno(recording->file), 0) != 0)
-        return; /* the lines then stand in front of what was there; a reader tells */
-    fputs(recording->header, recording->file);
+    FILE *file = recording->ended ? NULL : open_beside(recording);
+    if (!file) {
+        if (!recording->ended)
+            end_recording(recording, errno);
+        return;
+    }
+    fputs(recording->header, file);
     for (uint64_t i = recording->next > most ? recording->next - most : 0; i != recording->next; i++)
-        if (recording->lines[i % most])
-            fputs(recording->lines[i % most], recording->file);
+        fputs(recording->lines[i % most], file);
+    if (ferror(file) || fflush(file) != 0 || rename(recording->beside, recording->place) != 0) {
+        const int reason = errno;
+        unlink(recording->beside);
+        fclose(file);
+        end_recording(recording, reason);
+        return;
+    }
+    fclose(recording->file);
+    recording->file = file;
 }
 
 /*
@@ -213,6 +260,8 @@ static void recording_free(struct recording *recording)
     for (uint64_t i = 0; recording->lines && i < recording->desc.failures; i++)
         free(recording->lines[i]);
     free(recording->lines);
+    free(recording->place);
+    free(recording->beside);
     free(recording->header);
     free(recording->path);
     free(recording);
@@ -236,6 +285,13 @@ static bool may_begin_anew(int descriptor)
     return count == 0 || (count == (ssize_t)sizeof found && memcmp(found, begin, sizeof found) == 0);
 }
 
+/* Whether the file at the path is the one that was opened: a recording of failures replaces its file, and lets go of the earlier one. */
+static bool is_there(const char *path, const struct stat *opened)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && there.st_dev == opened->st_dev && there.st_ino == opened->st_ino;
+}
+
 /* Opens the file, which no other queue may record into, and empties it. */
 static gyre_status open_file(const char *path, int *descriptor)
 {
@@ -246,7 +302,7 @@ static gyre_status open_file(const char *path, int *descriptor)
                               gyre_lack_remedy(errno));
     if (!S_ISREG(info.st_mode))
         return gyre_error_set(GYRE_INVALID, "record: '%s' is no regular file; name another one", path);
-    if (flock(*descriptor, LOCK_EX | LOCK_NB) != 0)
+    if (flock(*descriptor, LOCK_EX | LOCK_NB) != 0 || !is_there(path, &info))
         return gyre_error_set(GYRE_INVALID,
                               "record: another queue records into '%s'; each queue needs a file of its own",
                               path);
@@ -257,6 +313,14 @@ static gyre_status open_file(const char *path, int *descriptor)
     if (ftruncate(*descriptor, 0) != 0)
         return gyre_error_set(GYRE_FAILED, "record: cannot empty '%s': %s", path, strerror(errno));
     return GYRE_OK;
+}
+
+static bool find_place(struct recording *recording)
+{
+    recording->place = realpath(recording->path, NULL);
+    if (recording->place)
+        recording->beside = malloc(strlen(recording->place) + sizeof BESIDE);
+    return recording->beside != NULL;
 }
 
 /* Makes the file and writes its first line. */
@@ -274,6 +338,8 @@ static gyre_status begin_file(struct recording *recording)
                    ? gyre_error_set(GYRE_EXHAUSTED, "no memory for the recording '%s'", recording->path)
                    : status;
     }
+    if (recording->lines && !find_place(recording))
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the recording '%s'", recording->path);
     gyre_file_hush_begin(&hush);
     const bool written = fputs(recording->desc.header, recording->file) >= 0 && fflush(recording->file) == 0;
     const int reason = errno;

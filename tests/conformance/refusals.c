@@ -3,6 +3,7 @@
 #include "conformance.h"
 
 #include <gyre/pipeline.h>
+#include <limits.h>
 #include <string.h>
 
 static gyre_status try_launch(struct conformance *test, const gyre_launch_desc *desc)
@@ -11,6 +12,17 @@ static gyre_status try_launch(struct conformance *test, const gyre_launch_desc *
     gyre_status status = gyre_launch(test->runtime, desc, &kernel);
     require(status == GYRE_OK || kernel == NULL);
     return status;
+}
+
+static void require_stages_are_refused(struct conformance *test)
+{
+    static const int wrong[] = {INT_MIN, -1, 6, 7, INT_MAX};
+    gyre_launch_desc desc = launch_desc(test, "words.gyre.c", "words_of_1");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        desc.stage = wrong[i];
+        require(try_launch(test, &desc) == GYRE_INVALID);
+        require_sentence("expected 0 to 5 (gyre_launch_desc)");
+    }
 }
 
 static void a_missing_file_is_named(struct conformance *test)
@@ -28,6 +40,7 @@ static void a_missing_file_is_named(struct conformance *test)
     desc.name = "two\nlines";
     require(try_launch(test, &desc) == GYRE_INVALID);
     require_sentence("a kernel's name: expected UTF-8 without control characters");
+    require_stages_are_refused(test);
 }
 
 static void a_mistyped_kernel_gets_the_nearest_name(struct conformance *test)

@@ -518,6 +518,28 @@ START_TEST(what_needs_another_setting_is_told)
 }
 END_TEST
 
+START_TEST(what_needs_a_recording_or_a_check_is_told)
+{
+    sandbox_write("etc/gyre.ini",
+                  "[queue.a]\nrecord_failures = 5\n[queue.b]\nrecord = b\nrecord_failures = 5\n");
+    ck_assert_str_eq(
+        only_warning(sandbox_config()),
+        sandbox_text("$/etc/gyre.ini:2: record_failures = 5 of [queue.a] has no effect without record"));
+    sandbox_write("etc/gyre.ini", "[backend.cpu]\nswitches = 2\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:2: switches = 2 of [backend.cpu] has no effect without "
+                                  "check = schedule, order or deadlock"));
+    sandbox_write("etc/gyre.ini", "[backend.cpu]\ncrash_step = 3\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:2: crash_step = 3 of [backend.cpu] has no effect without "
+                                  "check = crash"));
+    sandbox_write("etc/gyre.ini", "[backend.cpu]\ncheck = order\nswitches = 2\nturns_file = t\n");
+    no_warning(sandbox_config());
+    sandbox_write("etc/gyre.ini", "[backend.cpu]\ncheck = crash\ncrash_file = c\ncrash_message = 1\n");
+    no_warning(sandbox_config());
+}
+END_TEST
+
 START_TEST(what_has_no_effect_is_told)
 {
     sandbox_write("etc/gyre.ini", "[gyre]\nstrict = true\n[backend.x]\nstandby = true\n");
@@ -731,6 +753,7 @@ int main(void)
         a_default_in_another_case_is_told,
         what_has_no_effect_is_told,
         what_needs_another_setting_is_told,
+        what_needs_a_recording_or_a_check_is_told,
         who_names_the_library_may_introduce_keys,
         a_key_that_nobody_introduced_is_unknown,
         variables_name_sections_with_two_underscores,

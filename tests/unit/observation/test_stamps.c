@@ -365,6 +365,21 @@ START_TEST(a_device_goes_on_where_the_hosts_clock_is_set_back)
 }
 END_TEST
 
+/* A worker that writes one time at the clock's end costs that time its place, and no later one. */
+START_TEST(one_time_that_cannot_be_moves_no_later_one)
+{
+    for (uint64_t wild = UINT64_MAX; wild > UINT64_MAX - 2; wild--) {
+        struct gyre_device_clock clock = {.count = 0};
+        ck_assert_uint_eq(stamp_of(&clock, 1000, 0, 5000), 1000);
+        ck_assert_uint_le(stamp_of(&clock, wild, INT64_MIN, 6000), 6001);
+        ck_assert_uint_le(stamp_of(&clock, wild, 0, 6000), 6001);
+        for (uint64_t i = 1; i < 40; i++) /* the clocks are compared anew each time */
+            ck_assert_uint_eq(stamp_of(&clock, i * 1000000, -150 * (int64_t)(i % 2), i * 1000000 + 5000),
+                              i * 1000000 + 100 * (i % 2));
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stamps");
@@ -377,6 +392,7 @@ int main(void)
     tcase_add_loop_test(all, messages_keep_their_order_whatever_clocks_say, 0, HISTORIES);
     tcase_add_test(all, what_is_received_late_keeps_its_time);
     tcase_add_test(all, a_device_goes_on_where_the_hosts_clock_is_set_back);
+    tcase_add_test(all, one_time_that_cannot_be_moves_no_later_one);
     suite_add_tcase(suite, all);
     return unit_run(suite);
 }

@@ -124,6 +124,15 @@ run call "${flight[@]}" kinds.gyre.c "$bad" '{"kind":0,"value":1}' "$bad" "$well
 run replay --backend cpu flight.gyre-case
 exits 0
 says "2 of 2 answers as expected"
+# A recording that cannot be written ends with a sentence, and leaves the last one that could.
+(ulimit -f 1024 # more than the queue takes, less than 25,000 lines
+ { echo "$bad" && yes "$well" | head -25000 && echo "$bad"; } |
+     "$GYRE" call "${flight[@]}" --set queue.kinds.record_failures=100000 kinds.gyre.c >"$folder/out" 2>"$folder/err")
+err="$(<"$folder/err")"
+says "the recording '$PWD/flight.gyre-case' ends here: File too large"
+[[ "$(tail -n +2 flight.gyre-case)" == '{"request_bytes":"0200000000000000","failed":{"code":7,"text":"too large"}}' ]] ||
+    fail "expected the recording of the first failure: $(head -c 1000 flight.gyre-case)"
+[[ "$(echo flight.gyre-case*)" == flight.gyre-case ]] || fail "expected nothing else: $(echo flight.gyre-case*)"
 run call "${flight[@]}" --set queue.kinds.record_failures=-1 kinds.gyre.c "$well"
 exits 4
 rm flight.gyre-case
