@@ -2,8 +2,10 @@
 /* gyre new: makes a project that builds and runs as it stands. Judges the name; new_project.c writes the files. */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/json/json.h"
@@ -136,6 +138,16 @@ static int tell(const cli_context *cli, const new_project *made)
     return CLI_OK;
 }
 
+/* "" when the folder that the new one is to lie in is there, or is not what is missing. */
+static const char *missing_around(const char *folder, int reason, char *text, size_t size)
+{
+    const char *slash = strrchr(folder, '/');
+    text[0] = '\0';
+    if (reason == ENOENT && slash && slash != folder)
+        snprintf(text, size, "%.*s", (int)(slash - folder), folder);
+    return text[0] && access(text, F_OK) != 0 ? text : "";
+}
+
 static int make(const cli_context *cli, const new_project *wanted)
 {
     char *failed;
@@ -143,13 +155,18 @@ static int make(const cli_context *cli, const new_project *wanted)
         return tell(cli, wanted);
     const int reason = errno;
     const char *what = failed ? failed : wanted->folder;
+    char text[PATH_MAX];
+    const char *missing = missing_around(wanted->folder, reason, text, sizeof text);
     const int code =
         reason == EEXIST
             ? cli_error(
                   CLI_FAILED,
                   "'%s' exists already, and gyre new writes over nothing: remove it, or name another folder",
                   what)
-            : cli_error(CLI_FAILED, "cannot make '%s': %s", what, strerror(reason));
+        : *missing ? cli_error(CLI_FAILED,
+                               "cannot make '%s': the folder '%s' is missing: make it, or name another one",
+                               what, missing)
+                   : cli_error(CLI_FAILED, "cannot make '%s': %s", what, strerror(reason));
     free(failed);
     return code;
 }

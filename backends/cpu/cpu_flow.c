@@ -399,6 +399,18 @@ void cpu_flow_alone(struct cpu_worker *worker, unsigned char *memory)
         memset(memory, 0, worker->context.memory_size);
 }
 
+/*
+ * In a worker process: says which message the handler is at (NULL: at none of a flow), for the watchdog, and for who wonders when the
+ * process died. Elsewhere it would cost a line that others look at.
+ */
+__attribute__((noinline)) static void tell_working(struct cpu_worker *worker, const struct message *message)
+{
+    const uint32_t count = ++worker->links.calls;
+    const gyre_u64 working =
+        message ? GYRE_WORKING_FLOW(GYRE_ORIGIN_TABLE(message->origin), count, message->flow->index) : count;
+    __atomic_store_n(&worker->line->working, working, __ATOMIC_RELAXED);
+}
+
 /* A message of no flow: nothing is looked up by its origin, whose flow, queue and header may be another client's by now. */
 __attribute__((noinline)) static bool handle_tapped(struct cpu_worker *worker, gyre_u64 origin,
                                                     const void *request, gyre_u32 length)
@@ -412,19 +424,12 @@ __attribute__((noinline)) static bool handle_tapped(struct cpu_worker *worker, g
     if (worker->traced.ring)
         cpu_trace_begin(worker, NULL, 0, NULL, 0, GYRE_ORIGIN_HOPS(origin));
     struct outcome did = {.text = NULL};
+    if (__builtin_expect(worker->links.table->answers & GYRE_TABLE_TELLS, 0))
+        tell_working(worker, NULL);
     call_handler(worker, request, length, false, &did);
     cpu_ports_publish(worker, GYRE_ORIGIN_NEXT(origin));
     keep(worker, origin, request, length, did.again);
     return did.text != NULL;
-}
-
-/* In a worker process: says which message the handler is at, for who wonders when the process died. Elsewhere it would cost a line that others look at. */
-__attribute__((noinline)) static void tell_working(struct cpu_worker *worker, const struct message *message)
-{
-    const uint32_t count = ++worker->links.calls;
-    const gyre_u64 working =
-        message ? GYRE_WORKING_FLOW(GYRE_ORIGIN_TABLE(message->origin), count, message->flow->index) : count;
-    __atomic_store_n(&worker->line->working, working, __ATOMIC_RELAXED);
 }
 
 static bool handle_in_flow(struct cpu_worker *worker, gyre_u64 origin, const void *request, gyre_u32 length)

@@ -428,14 +428,14 @@ static const struct gyre_config_row rows[] = {
      .max = 86400000,
      .preset = "0",
      .doc = "How long a handler may work on a message before its kernel counts as stalled; "
-            "it is noticed within an eighth more. 0: as long as it likes, but see `stall_told_ms`."},
+            "it is noticed within a quarter more. 0: as long as it likes, but see `stall_told_ms`."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_MS,
      .key = "stall_told_ms",
      .min = 0,
      .max = 86400000,
      .preset = "5000",
-     .doc = "After how long without an answer a kernel whose `handler_budget_ms` is 0 counts as stalled. "
+     .doc = "After how long at the same messages a kernel whose `handler_budget_ms` is 0 counts as stalled. "
             "That is told (log, health) and nothing else is done: a handler that takes longer goes on. "
             "0: never."},
     {.kind = GYRE_SECTION_KERNEL,

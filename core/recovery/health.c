@@ -16,6 +16,8 @@ gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel)
 {
     if (!kernel->resident)
         return GYRE_HEALTH_DEAD;
+    if (kernel->node.pipeline && kernel->care->watch.stalled)
+        return GYRE_HEALTH_STALLED; /* a stage may have no queue of its own */
     for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         if (gyre_queue_first_unanswered(queue) < gyre_queue_next_index(queue))
             return kernel->care->watch.stalled ? GYRE_HEALTH_STALLED : GYRE_HEALTH_BUSY;

@@ -12,6 +12,9 @@
  * A request whose reply may lack room in the ring waits for its receiver, not for its handler. Such a queue is judged only
  * while a block says that it works.
  *
+ * A request of a pipeline is answered when its whole flow is through: its age is that of all stages, and of all calls of one. So
+ * a stage, whether requests enter at it or not, is judged by what its blocks say alone.
+ *
  * Lock: kernel->lock.
  */
 #include "core/recovery/stall.h"
@@ -105,8 +108,20 @@ static bool queue_stalls(const gyre_kernel *kernel, const gyre_queue *queue, uin
     return age >= (is_seen_at_work(kernel, budget) ? budget : PATIENCE * budget);
 }
 
+/* No request was looked at before `now`. */
+static void forget_queues(gyre_kernel *kernel, uint64_t now)
+{
+    kernel->care->watch.moved_ns = now;
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        gyre_view_for(queue)->watched_ns = now;
+}
+
 bool gyre_kernel_stalls(gyre_kernel *kernel, uint64_t now, uint64_t budget)
 {
+    if (kernel->node.pipeline) {
+        forget_queues(kernel, now);
+        return works_for(kernel, now, budget);
+    }
     bool moved = false, waits = false, stalls = false;
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         bool this_waits = look_at_queue(kernel, queue, now, budget, &moved);
@@ -134,9 +149,7 @@ void gyre_stall_forget(gyre_kernel *kernel)
 {
     uint64_t now = gyre_watch_now(kernel->runtime);
     kernel->care->watch.stalled = false;
-    kernel->care->watch.moved_ns = now;
     for (uint32_t i = 0; kernel->care->watch.blocks && i < kernel->blocks; i++)
         kernel->care->watch.blocks[i].since_ns = now;
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
-        gyre_view_for(queue)->watched_ns = now;
+    forget_queues(kernel, now);
 }

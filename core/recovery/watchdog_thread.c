@@ -53,13 +53,15 @@ static void tell_over_budget(const gyre_kernel *kernel, uint64_t budget, enum on
 
 static void tell_without_budget(const gyre_kernel *kernel, uint64_t limit)
 {
+    const bool isolated = gyre_dispatch_isolated(kernel->dispatch);
+    const bool may_be_isolated =
+        isolated || gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_WORKER;
     gyre_runtime_log(
         kernel->runtime, GYRE_LOG_WARNING,
         "kernel '%s' is stalled: it is at the same messages for longer than stall_told_ms = %llu, and goes on: a "
-        "handler runs for long, or its device is busy; outside of pipelines kernel.%s.handler_budget_ms%s would "
-        "end it",
-        kernel->name, (unsigned long long)(limit / 1000000), kernel->name,
-        gyre_dispatch_isolated(kernel->dispatch) ? "" : " and isolation = process");
+        "handler runs for long, or its device is busy; %skernel.%s.handler_budget_ms%s would end it",
+        kernel->name, (unsigned long long)(limit / 1000000), may_be_isolated ? "" : "outside of pipelines ",
+        kernel->name, isolated ? "" : " and isolation = process");
 }
 
 static void act_on_stall(gyre_kernel *kernel, struct gyre_stall_limit patience)

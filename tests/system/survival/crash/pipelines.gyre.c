@@ -23,6 +23,16 @@ static int is_first(u64 number)
     return file >= 0;
 }
 
+/* The file is the test's word. */
+static void wait_for_word(void)
+{
+    char path[512];
+    const char *folder = getenv("CRASH_FOLDER");
+    snprintf(path, sizeof path, "%s/go_on", folder ? folder : "/nowhere");
+    while (access(path, F_OK) != 0)
+        usleep(1000);
+}
+
 static void crash_at(const crash_step *step, u32 at)
 {
     static volatile u32 zero;
@@ -32,7 +42,12 @@ static void crash_at(const crash_step *step, u32 at)
         abort();
     if (step->fault == CRASH_EXIT)
         _exit(3);
-    *(volatile u32 *)(uintptr_t)zero = 1;
+    while (step->fault == CRASH_LOOP && !zero)
+        ;
+    if (step->fault == CRASH_WAIT)
+        wait_for_word();
+    else
+        *(volatile u32 *)(uintptr_t)zero = 1;
 }
 
 GYRE_HELPER u64 mixed(u64 number)

@@ -326,6 +326,52 @@ static void a_state_begins_anew_where_on_loss_says_so(void)
     gyre_close(runtime);
 }
 
+/* ---- a stage's handler_budget_ms ---- */
+
+static gyre_kernel_info info_of(gyre_runtime *runtime, const char *kernel)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    must(gyre_kernel_info_get(gyre_kernel_find(runtime, kernel), &info));
+    return info;
+}
+
+/* The entry's handler came back at once: for how long its request is at another stage counts for no budget of the entry. */
+static void a_slow_stage_costs_no_budget_of_the_entry(void)
+{
+    enum { BUDGET_MS = 500 };
+    const crash_step step = {.number = 601, .at = STEP_KEEP, .fault = CRASH_WAIT};
+    crash_reply reply;
+    gyre_runtime *runtime = open_isolated((const char *const[]){
+        "kernel.left.handler_budget_ms=500", "kernel.keep.stall_told_ms=0", "kernel.keep.on_loss=one", NULL});
+    gyre_queue *queue = gyre_pipeline_queue(open_keeping(runtime));
+    send_step(queue, &step);
+    usleep(3 * BUDGET_MS * 1000);
+    let_handlers_go_on();
+    must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+    require(reply.number == 1 && reply.check == mixed(601));
+    require(info_of(runtime, "left").stalls == 0 && info_of(runtime, "left").restarts == 0);
+    require(info_of(runtime, "keep").stalls == 0 && log_lines_with("is stalled") == 0);
+    gyre_close(runtime);
+}
+
+/* No request enters at it, and the entry has no budget. */
+static void an_endless_loop_in_an_inner_stage_is_ended(void)
+{
+    const crash_step step = {.number = 602, .at = STEP_KEEP, .fault = CRASH_LOOP};
+    crash_reply reply;
+    gyre_runtime *runtime = open_isolated((const char *const[]){
+        "kernel.keep.handler_budget_ms=300", "kernel.left.stall_told_ms=0", "kernel.keep.on_loss=one", NULL});
+    gyre_queue *queue = gyre_pipeline_queue(open_keeping(runtime));
+    send_step(queue, &step);
+    must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+    require(reply.number == 1 && reply.check == mixed(602));
+    require(info_of(runtime, "keep").stalls > 0 && info_of(runtime, "keep").restarts > 0);
+    require(
+        log_lines_with("kernel 'keep' is stalled: a handler runs for longer than handler_budget_ms = 300; "
+                       "its worker process is ended") > 0);
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
     {"a_death_at_each_stage_loses_no_flow", a_death_at_each_stage_loses_no_flow},
     {"a_flow_that_kills_every_worker_names_its_stage", a_flow_that_kills_every_worker_names_its_stage},
@@ -335,6 +381,8 @@ static const named_case cases[] = {
     {"a_state_is_lost_with_its_worker_and_told", a_state_is_lost_with_its_worker_and_told},
     {"a_pipeline_that_is_lost_can_be_closed", a_pipeline_that_is_lost_can_be_closed},
     {"a_state_begins_anew_where_on_loss_says_so", a_state_begins_anew_where_on_loss_says_so},
+    {"a_slow_stage_costs_no_budget_of_the_entry", a_slow_stage_costs_no_budget_of_the_entry},
+    {"an_endless_loop_in_an_inner_stage_is_ended", an_endless_loop_in_an_inner_stage_is_ended},
 };
 
 int main(int argc, char **argv)

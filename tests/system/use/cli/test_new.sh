@@ -61,7 +61,7 @@ exits 2
 run new one two
 exits 2
 run new nowhere/scale
-refuses 1 "cannot make 'nowhere/scale': No such file or directory"
+refuses 1 "cannot make 'nowhere/scale': the folder 'nowhere' is missing: make it, or name another one"
 
 # A disk that is full, as a limit of file sizes stands for it: nothing is left.
 (
