@@ -17,8 +17,8 @@ static gyre_status check_hold(const gyre_buffer *buffer)
                               "program cannot reach it: use gyre_buffer_upload and gyre_buffer_download");
     if (__atomic_load_n(&buffer->in_checkpoints, __ATOMIC_RELAXED))
         return gyre_error_set(GYRE_INVALID,
-                              "the buffer is in the checkpoints of a kernel, which would not see "
-                              "what is stored in place: use gyre_buffer_upload");
+                              "the buffer is, or was, in the checkpoints of a kernel, which would not "
+                              "see what is stored in place: use gyre_buffer_upload");
     if (buffer->going || buffer->moving)
         return gyre_error_set(GYRE_AGAIN, "the buffer is %s: nobody can hold it now",
                               buffer->going ? "being freed" : "on its way to another device");
@@ -63,4 +63,23 @@ void gyre_buffer_let_go(gyre_buffer *buffer)
     pthread_mutex_lock(&buffer->runtime->lock);
     buffer->held -= buffer->held > 0;
     pthread_mutex_unlock(&buffer->runtime->lock);
+}
+
+gyre_status gyre_buffers_enter_checkpoints(gyre_buffer *const *buffers, uint32_t count)
+{
+    bool held = false;
+    if (!count)
+        return GYRE_OK;
+    pthread_mutex_lock(&buffers[0]->runtime->lock);
+    for (uint32_t i = 0; i < count; i++)
+        held |= buffers[i]->held > 0;
+    for (uint32_t i = 0; !held && i < count; i++)
+        __atomic_store_n(&buffers[i]->in_checkpoints, true, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&buffers[0]->runtime->lock);
+    return held
+               ? gyre_error_set(
+                     GYRE_INVALID,
+                     "the program holds a buffer of the kernel in place, whose checkpoints would not see what is "
+                     "stored there: call gyre_buffer_let_go, or set checkpoint_buffers = false")
+               : GYRE_OK;
 }

@@ -36,8 +36,9 @@ typedef struct gyre_buffer_place {
  * Tells where the buffer lies, and holds it there: until gyre_buffer_let_go was called as often, gyre_buffer_free is INVALID, and a
  * kernel does not move to another device with it. gyre_close ends it all the same. What is stored in place, handlers see from
  * their next message on; as with an upload, a handler that runs may see a part. UNIMPLEMENTED for a device in a worker process,
- * whose memory is not this program's; INVALID for a buffer that is in a kernel's checkpoints, which have to know of each change, and
- * AGAIN while the buffer is on its way to another device or is being freed.
+ * whose memory is not this program's; INVALID for a buffer that a kernel was launched with whose checkpoints have it, because they
+ * have to know of each change (also after that kernel ended, which may be launched again); such a launch is INVALID while the buffer
+ * is held; AGAIN while the buffer is on its way to another device or is being freed.
  */
 GYRE_API gyre_status gyre_buffer_hold(gyre_buffer *buffer, gyre_buffer_place *out);
 /** Ends one hold. A call too many does nothing. Accepts NULL. */

@@ -358,6 +358,41 @@ static void a_held_buffer_stays_where_it_is(struct conformance *test)
     require(gyre_buffer_hold(NULL, &place) == GYRE_INVALID);
 }
 
+static gyre_status try_scale(const struct conformance *test, gyre_runtime *runtime, gyre_buffer *buffer,
+                             gyre_kernel **kernel)
+{
+    gyre_binding_name bindings[] = {{"weights", buffer}, {"hits", buffer}};
+    gyre_launch_desc desc = launch_desc(test, "buffers.gyre.c", "scale");
+    desc.bindings = bindings;
+    desc.binding_count = 2;
+    return gyre_launch(runtime, &desc, kernel);
+}
+
+/* They would not see what the program stores there. */
+static void a_held_buffer_enters_no_checkpoints(struct conformance *test)
+{
+    const char *const settings[] = {"kernel.scale.checkpoints=true", "kernel.scale.checkpoint_buffers=true",
+                                    NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_buffer *buffer = make_words(runtime, test->backend, 7);
+    gyre_buffer_place place = {.size = sizeof place};
+    gyre_kernel *kernel = NULL;
+    if (gyre_buffer_hold(buffer, &place) == GYRE_OK) { /* else its device is in another process */
+        require(try_scale(test, runtime, buffer, &kernel) == GYRE_INVALID);
+        require_sentence("the program holds a buffer of the kernel in place");
+        must(gyre_buffer_hold(buffer, &place)); /* nothing is left of the launch */
+        gyre_buffer_let_go(buffer);
+        gyre_buffer_let_go(buffer);
+        must(try_scale(test, runtime, buffer, &kernel));
+        require(gyre_buffer_hold(buffer, &place) == GYRE_INVALID);
+        require_sentence("the buffer is, or was, in the checkpoints of a kernel");
+        must(gyre_kernel_terminate(kernel, soon(), NULL));
+        require(gyre_buffer_hold(buffer, &place) == GYRE_INVALID); /* the kernel may be launched again */
+        must(gyre_kernel_relaunch(kernel));
+    }
+    gyre_close(runtime);
+}
+
 const struct conformance_case handle_cases[] = {
     {"messages_name_buffers", messages_name_buffers},
     {"handlers_write_named_buffers", handlers_write_named_buffers},
@@ -373,5 +408,6 @@ const struct conformance_case handle_cases[] = {
     {"names_reach_kernels_that_were_there_before", names_reach_kernels_that_were_there_before},
     {"a_thousand_buffers_have_names", a_thousand_buffers_have_names},
     {"a_held_buffer_stays_where_it_is", a_held_buffer_stays_where_it_is},
+    {"a_held_buffer_enters_no_checkpoints", a_held_buffer_enters_no_checkpoints},
     {NULL, NULL},
 };
