@@ -34,7 +34,7 @@ gyre_status cpu_check_open(struct gyre_device *device)
         return device->host->error(GYRE_EXHAUSTED, "no memory for the counts of the cpu device");
     }
     pthread_mutex_init(&checks->lock, NULL);
-    cpu_crash_open(&checks->crash, &device->settings);
+    cpu_crash_open(&checks->crash, &device->settings, device->host);
     device->checks = checks;
     return GYRE_OK;
 }

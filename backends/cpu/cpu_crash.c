@@ -24,20 +24,35 @@ bool cpu_crash_was(const struct cpu_settings *settings)
            stat(settings->crash_file, &file) == 0 && file.st_size > 0;
 }
 
-void cpu_crash_open(struct cpu_crash *crash, const struct cpu_settings *settings)
+/* Who sets them by hand learns why nothing happens. */
+static void tell_no_crash(const struct cpu_settings *settings, const gyre_host *host)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "check crash: nothing ends in message %" PRIu64
+             ", because the crash_file '%.300s' is not empty, as after a crash: empty it first",
+             settings->crash_message, settings->crash_file);
+    host->log(host->context, GYRE_LOG_INFO, text);
+}
+
+void cpu_crash_open(struct cpu_crash *crash, const struct cpu_settings *settings, const gyre_host *host)
 {
     const bool ends = settings->checks & CPU_CHECK_CRASH && settings->crash_file[0];
     *crash = (struct cpu_crash){0};
-    if (ends && !cpu_crash_was(settings)) {
-        crash->message = settings->crash_message;
-        crash->step = settings->crash_step;
+    if (!ends || !settings->crash_message)
+        return;
+    if (cpu_crash_was(settings)) {
+        tell_no_crash(settings, host);
+        return;
     }
+    crash->message = settings->crash_message;
+    crash->step = settings->crash_step;
 }
 
 void cpu_crash_close(const struct cpu_settings *settings, uint64_t messages)
 {
     if (!(settings->checks & CPU_CHECK_CRASH) || !settings->crash_file[0] || settings->crash_message ||
-        !messages)
+        !messages || cpu_crash_was(settings))
         return;
     FILE *const file = fopen(settings->crash_file, "we");
     if (!file)

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gyre/backend.h"
+
 struct cpu_crash;
 struct cpu_settings;
 struct cpu_touch;
@@ -20,8 +22,8 @@ struct cpu_worker;
 /** Whether an earlier process of the device ended so. */
 bool cpu_crash_was(const struct cpu_settings *settings);
 /** The process has a new device. */
-void cpu_crash_open(struct cpu_crash *crash, const struct cpu_settings *settings);
-/** The device handles no more than these messages. Without a crash_message the crash_file gets their number. */
+void cpu_crash_open(struct cpu_crash *crash, const struct cpu_settings *settings, const gyre_host *host);
+/** The device handles no more than these messages. Without a crash_message the crash_file gets their number, when it is empty. */
 void cpu_crash_close(const struct cpu_settings *settings, uint64_t messages);
 
 /** A message begins, touches memory, has ended. They do not return when the process ends there. */

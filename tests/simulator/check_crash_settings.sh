@@ -66,6 +66,15 @@ run call --check crash --seed 3 "${limit[@]}" two.gyre.c:sum '{"value":1}' '{"va
 exits 0
 says "the worker process ended in 9 of 9 runs with a crash"
 
+# by hand: a crash_file that has something in it stays as it is, and nothing ends
+echo mine >mine.txt
+for message in 0 1; do
+    run call --backend cpu --set gyre.log_level=info --set backend.cpu.check=crash --set backend.cpu.crash_file=mine.txt \
+        --set "backend.cpu.crash_message=$message" "${limit[@]}" two.gyre.c:twice '{"value":1}'
+    exits 0
+    [[ "$(<mine.txt)" == mine ]] || fail "expected the file as it was: $(<mine.txt)"
+done
+says "nothing ends in message 1, because the crash_file 'mine.txt' is not empty"
 # without a crash nothing was tried, and nothing found
 run call --check crash --seeds 1 --save none.gyre-case "${limit[@]}" two.gyre.c:sum '{"value":1}'
 saves_nothing
