@@ -35,6 +35,11 @@ gyre_status gyre_buffer_alloc_on(gyre_runtime *runtime, struct gyre_dispatch *di
 void gyre_buffer_destroy(gyre_buffer *buffer);
 /** Frees the buffers of a runtime whose kernels are released, except buffers that a handler may still use. */
 void gyre_buffers_close(gyre_runtime *runtime);
+/**
+ * Notes that the buffers are in the checkpoints of a kernel, for good: nobody holds them in place from here on. INVALID, with nothing
+ * noted, when the program holds one of them.
+ */
+gyre_status gyre_buffers_enter_checkpoints(gyre_buffer *const *buffers, uint32_t count);
 gyre_status gyre_memory_fill_zero(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t size);
 
 #endif

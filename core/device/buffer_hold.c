@@ -64,3 +64,22 @@ void gyre_buffer_let_go(gyre_buffer *buffer)
     buffer->held -= buffer->held > 0;
     pthread_mutex_unlock(&buffer->runtime->lock);
 }
+
+gyre_status gyre_buffers_enter_checkpoints(gyre_buffer *const *buffers, uint32_t count)
+{
+    bool held = false;
+    if (!count)
+        return GYRE_OK;
+    pthread_mutex_lock(&buffers[0]->runtime->lock);
+    for (uint32_t i = 0; i < count; i++)
+        held |= buffers[i]->held > 0;
+    for (uint32_t i = 0; !held && i < count; i++)
+        __atomic_store_n(&buffers[i]->in_checkpoints, true, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&buffers[0]->runtime->lock);
+    return held
+               ? gyre_error_set(
+                     GYRE_INVALID,
+                     "the program holds a buffer of the kernel in place, whose checkpoints would not see what is "
+                     "stored there: call gyre_buffer_let_go, or set checkpoint_buffers = false")
+               : GYRE_OK;
+}

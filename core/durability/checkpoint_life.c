@@ -36,45 +36,35 @@ static void add_part(struct gyre_checkpoints *checkpoints, gyre_memory *memory, 
         (struct gyre_checkpoint_part){.memory = memory, .size = size};
 }
 
-static bool enters(const gyre_kernel *kernel, const gyre_buffer_list *list, uint32_t slot)
+/* The state, and the buffers that handlers write; from here on nobody holds those in place. `buffers`: room for as many as the list has. */
+static gyre_status add_parts(gyre_kernel *kernel, struct gyre_checkpoints *checkpoints,
+                             const gyre_buffer_list *list, gyre_buffer **buffers)
 {
-    return list->slots[slot].writable && gyre_kernel_setting(kernel, "checkpoint_buffers");
-}
-
-/* Marks the buffers that enter the checkpoints: from here on nobody holds them in place. None is marked when somebody holds one. */
-static gyre_status claim_buffers(const gyre_kernel *kernel, const gyre_buffer_list *list)
-{
-    bool held = false;
-    pthread_mutex_lock(&kernel->runtime->lock);
-    for (uint32_t i = 0; i < list->count; i++)
-        held |= enters(kernel, list, i) && kernel->memory.buffers[i]->held;
-    for (uint32_t i = 0; !held && i < list->count; i++)
-        if (enters(kernel, list, i))
-            __atomic_store_n(&kernel->memory.buffers[i]->in_checkpoints, true, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&kernel->runtime->lock);
-    if (!held)
-        return GYRE_OK;
-    return gyre_error_set(
-        GYRE_INVALID,
-        "kernel '%s' has checkpoints, and the program holds a buffer of it in place, where they do not see what is "
-        "stored: call gyre_buffer_let_go before, or set checkpoint_buffers = false",
-        kernel->name);
+    const bool all = gyre_kernel_setting(kernel, "checkpoint_buffers");
+    uint32_t count = 0;
+    if (kernel->memory.state)
+        add_part(checkpoints, kernel->memory.state, gyre_kernel_state_size(kernel));
+    for (uint32_t i = 0; all && i < list->count; i++) {
+        gyre_buffer *const buffer = kernel->memory.buffers[i];
+        if (!list->slots[i].writable)
+            continue;
+        add_part(checkpoints, buffer->memory, buffer->size);
+        buffers[count++] = buffer;
+    }
+    return gyre_buffers_enter_checkpoints(buffers, count);
 }
 
 static gyre_status find_parts(gyre_kernel *kernel, struct gyre_checkpoints *checkpoints)
 {
     gyre_buffer_list list = {0};
     gyre_status status = gyre_buffer_list_init(&list, kernel->record->buffers, kernel->record->buffer_types);
+    gyre_buffer **const buffers = calloc((size_t)list.count + 1, sizeof(gyre_buffer *));
     checkpoints->parts = calloc((size_t)list.count + 1, sizeof *checkpoints->parts);
-    if (status == GYRE_OK && !checkpoints->parts)
+    if (status == GYRE_OK && (!checkpoints->parts || !buffers))
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory for checkpoints");
     if (status == GYRE_OK)
-        status = claim_buffers(kernel, &list);
-    if (status == GYRE_OK && kernel->memory.state)
-        add_part(checkpoints, kernel->memory.state, gyre_kernel_state_size(kernel));
-    for (uint32_t i = 0; status == GYRE_OK && i < list.count; i++)
-        if (enters(kernel, &list, i))
-            add_part(checkpoints, kernel->memory.buffers[i]->memory, kernel->memory.buffers[i]->size);
+        status = add_parts(kernel, checkpoints, &list, buffers);
+    free(buffers);
     gyre_buffer_list_finish(&list);
     return status;
 }
