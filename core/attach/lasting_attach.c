@@ -387,7 +387,11 @@ static gyre_status meet_first(struct gyre_lasting *lasting)
     for (;;) {
         bool again;
         const gyre_status status = knock(lasting, &again);
-        if (!again || gyre_clock_ns() >= deadline)
+        const uint64_t now = gyre_clock_ns();
+        if (again && now >= deadline && status == GYRE_UNAVAILABLE)
+            return gyre_error_add(status, "waited %llu ms for a server",
+                                  (unsigned long long)((now - lasting->lost_ns) / 1000000));
+        if (!again || now >= deadline)
             return status;
         nanosleep(&nap, NULL);
     }

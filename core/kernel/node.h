@@ -53,6 +53,11 @@ uint64_t gyre_node_wire(gyre_kernel *kernel, const struct gyre_node_facts *facts
  * that enter the pipeline, too. False: that worker died as well, or the kernel is lost.
  */
 bool gyre_node_wire_again(gyre_kernel *kernel, const struct gyre_node_facts *facts, uint64_t table);
+/** Whether the kernel is a stage of a pipeline. Under the lock. */
+static inline bool gyre_node_is_stage(const gyre_kernel *kernel)
+{
+    return kernel->node.pipeline != NULL;
+}
 /** The pipeline of the kernel, only to be compared; NULL: it is in none. Takes the lock. */
 const void *gyre_node_pipeline(gyre_kernel *kernel);
 /** Whether a block of the kernel was at a message of the flow of request `index` of entry `number` when its worker died. */

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/info_give.h"
 #include "core/kernel/control.h"
+#include "core/kernel/node.h"
 #include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
@@ -16,11 +17,12 @@ gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel)
 {
     if (!kernel->resident)
         return GYRE_HEALTH_DEAD;
-    if (kernel->node.pipeline && kernel->care->watch.stalled)
+    const bool stalled = kernel->care->watch.stalled;
+    if (stalled && gyre_node_is_stage(kernel))
         return GYRE_HEALTH_STALLED; /* a stage may have no queue of its own */
     for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         if (gyre_queue_first_unanswered(queue) < gyre_queue_next_index(queue))
-            return kernel->care->watch.stalled ? GYRE_HEALTH_STALLED : GYRE_HEALTH_BUSY;
+            return stalled ? GYRE_HEALTH_STALLED : GYRE_HEALTH_BUSY;
     return GYRE_HEALTH_IDLE;
 }
 

@@ -21,6 +21,7 @@
 
 #include "core/base/clock.h"
 #include "core/kernel/control.h"
+#include "core/kernel/node.h"
 #include "core/queue/progress.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
@@ -118,7 +119,7 @@ static void forget_queues(gyre_kernel *kernel, uint64_t now)
 
 bool gyre_kernel_stalls(gyre_kernel *kernel, uint64_t now, uint64_t budget)
 {
-    if (kernel->node.pipeline) {
+    if (gyre_node_is_stage(kernel)) {
         forget_queues(kernel, now);
         return works_for(kernel, now, budget);
     }

@@ -53,9 +53,10 @@ static void tell_over_budget(const gyre_kernel *kernel, uint64_t budget, enum on
 
 static void tell_without_budget(const gyre_kernel *kernel, uint64_t limit)
 {
-    const bool isolated = gyre_dispatch_isolated(kernel->dispatch);
+    struct gyre_dispatch *const device = kernel->dispatch;
+    const bool isolated = gyre_dispatch_isolated(device);
     const bool may_be_isolated =
-        isolated || gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_WORKER;
+        isolated || gyre_dispatch_device_info(device)->knows_links & GYRE_LINKING_WORKER;
     gyre_runtime_log(
         kernel->runtime, GYRE_LOG_WARNING,
         "kernel '%s' is stalled: it is at the same messages for longer than stall_told_ms = %llu, and goes on: a "

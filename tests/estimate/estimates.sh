@@ -28,6 +28,7 @@ estimates()
     shift
     run estimate "$handlers/$handler.gyre.c" --messages "$folder/requests" --timeout $((60000 * patience)) "$@"
     exits 0
+    [[ "$out" != *"(1 times the rate)"* ]] || fail "expected advice that helps"
 }
 
 # row FILE LINE KEY: the sum of a number in the rows of --json that are of this line.

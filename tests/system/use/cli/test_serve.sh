@@ -28,7 +28,7 @@ stop_server()
 
 run call --attach scale --timeout 100 '{"value":1,"factor":2}'
 exits 3
-says "nobody serves at $XDG_RUNTIME_DIR/gyre.sock"
+says " ms for a server: nobody serves at $XDG_RUNTIME_DIR/gyre.sock"
 
 # one that is not up yet is waited for, and when it is killed, the next one
 "$GYRE" call --attach scale --timeout $((60000 * patience)) '{"value":20.5,"factor":2}' >"$folder/early" 2>&1 &
