@@ -10,8 +10,8 @@
 
 enum { GROUP = 32, SLOT_PAYLOAD = 48 };
 
-/* Advice that saves less than this part of a message's time is no help. With more, the rate is 1.1 times as high at least, as it is printed. */
-#define WORTH 0.05
+/* Advice that saves less than this part of a message's time is no help. */
+#define WORTH 0.02
 
 struct making {
     const model_handler *handler;

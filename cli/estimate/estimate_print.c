@@ -88,7 +88,7 @@ static void print_advice(const estimate_report *estimate)
         printf("  %zu. ", i + 1);
         if (piece->line)
             printf("%s:%u: ", piece->line->file, piece->line->line);
-        printf("%s: %s (%.2g times the rate)\n", piece->kind, piece->text, gain_of(estimate, piece));
+        printf("%s: %s (%.3g times the rate)\n", piece->kind, piece->text, gain_of(estimate, piece));
     }
 }
 
