@@ -33,12 +33,15 @@ typedef struct gyre_buffer_place {
 } gyre_buffer_place;
 
 /**
- * Tells where the buffer lies, and holds it there: until gyre_buffer_let_go was called as often, gyre_buffer_free is INVALID, and a
- * kernel does not move to another device with it. gyre_close ends it all the same. What is stored in place, handlers see from
- * their next message on; as with an upload, a handler that runs may see a part. UNIMPLEMENTED for a device in a worker process,
- * whose memory is not this program's; INVALID for a buffer that a kernel was launched with whose checkpoints have it, because they
- * have to know of each change (also after that kernel ended, which may be launched again); such a launch is INVALID while the buffer
- * is held; AGAIN while the buffer is on its way to another device or is being freed.
+ * Tells where the buffer lies, and holds it there until gyre_buffer_let_go was called as often. A held buffer is not freed:
+ * gyre_buffer_free is INVALID. A kernel does not move to another device with it. A launch whose checkpoints would have it is INVALID.
+ * gyre_close ends all holds.
+ *
+ * Handlers see what is stored in place from their next message on. A handler that runs may see a part of it, as with an upload.
+ *
+ * UNIMPLEMENTED for a device in a worker process, whose memory is not this program's. INVALID for a buffer that is in the checkpoints of
+ * a kernel, which have to know of each change, and for one that was: the kernel may be launched again. AGAIN while the buffer is on its
+ * way to another device, or is being freed.
  */
 GYRE_API gyre_status gyre_buffer_hold(gyre_buffer *buffer, gyre_buffer_place *out);
 /** Ends one hold. A call too many does nothing. Accepts NULL. */
