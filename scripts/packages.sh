@@ -29,6 +29,10 @@ test   check            module  check                        required
 test   g++              tool    g++                          optional
 test   libcaf-dev       file    /usr/include/caf/all.hpp     optional
 test   python3          tool    python3                      optional
+test   python3-dev      file    /usr/include/python3*/Python.h  optional
+test   python3-cffi     file    /usr/lib/python3/dist-packages/cffi/__init__.py  optional
+test   python3-numpy    file    /usr/lib/python3/dist-packages/numpy/__init__.py  optional
+test   python3-pytest   file    /usr/lib/python3/dist-packages/pytest/__init__.py  optional
 test   spin             tool    spin                         optional
 test   valgrind         tool    valgrind                     optional
 test   gdb              tool    gdb                          optional
