@@ -38,7 +38,10 @@ uint64_t gyre_link_payload(const gyre_pipeline *pipeline, const struct gyre_link
     /* an answer lies as a request of the asker, which takes other types, too */
     const uint64_t size = link->talk == GYRE_TALK_ANSWERS ? record_of(pipeline, link->to)->request->size
                                                           : link->sends.type->size;
-    return size + (link->talk == GYRE_TALK_TELLS ? 0 : sizeof(gyre_link_ask));
+    if (link->talk == GYRE_TALK_TELLS)
+        return size;
+    /* a slot of two lines at least: a device may store each of them at once */
+    return (size < GYRE_SLOT_SMALL_PAYLOAD ? GYRE_SLOT_SMALL_PAYLOAD : size) + sizeof(gyre_link_ask);
 }
 
 uint32_t gyre_asks_port_count(const gyre_pipeline *pipeline, int node)

@@ -16,9 +16,20 @@
 #define GYRE_LINK_STORE_ASKS_(links, run, threads) ((void)0)
 #define GYRE_LINK_TAKE_TOKEN_(links, number, gyre) ((void)0)
 #define GYRE_FLOW_ENDS_ASKING_(flow, answers, out) 0
+#define GYRE_LINK_AWAIT_ASKS_(links)               ((void)0)
+#define GYRE_LINK_TALKED_(links)                   0
 #else
 
 enum { GYRE_ASK_CHUNKS = sizeof(gyre_link_ask) / sizeof(gyre_chunk) };
+
+/*
+ * gyre_link_ask.depth of a message in a ring: in the lower byte how many of `returns` count; in the next one what the message changes in
+ * the number of open asks of its flow, which it takes along; and GYRE_ASK_BY_LINES_ if it was stored by lines (cuda_link_talk.h).
+ */
+#define GYRE_ASK_BY_LINES_           0x80000000u
+#define GYRE_ASK_DEPTH_(ask)         ((ask)->depth & 0xffu)
+#define GYRE_ASK_CARRY_(ask)         ((gyre_i32)((ask)->depth << 16) >> 24)
+#define GYRE_ASK_WORD_(depth, carry) ((depth) | ((gyre_u32)(carry)&0xffu) << 8 | GYRE_ASK_BY_LINES_)
 
 /* Bytes between the header and the payload of what is emitted to a port of that type. */
 #define GYRE_LINK_FRONT_(type)       ((type).asks ? (gyre_u32)sizeof(gyre_link_ask) : 0u)
@@ -72,6 +83,31 @@ GYRE_HELPER void gyre_link_store_asks_(gyre_link_view_ *links, const gyre_link_r
     for (gyre_u32 piece = threadIdx.x + threads; piece < all; piece += threads)
         links->asks[piece] = gyre_ask_load_(links, run, piece);
 }
+
+/*
+ * Waits until both lines of each message of the run are there, which may have been stored by lines (cuda_link_talk.h). Called by all
+ * threads before they fetch the run.
+ */
+#define GYRE_LINK_AWAIT_ASKS_(links) gyre_link_await_asks_(links)
+GYRE_HELPER void gyre_link_await_asks_(const gyre_link_view_ *links)
+{
+    const gyre_link_run_ &run = links->run;
+    if (!gyre_link_talks_(links, run))
+        return;
+    if (threadIdx.x < run.count) {
+        const gyre_u64 index = gyre_link_index_(links, run, threadIdx.x);
+        const gyre_link_ask *ask =
+            (const gyre_link_ask *)(run.slots + (index & run.mask) * run.stride + GYRE_SLOT_HEADER_SIZE);
+#pragma unroll 1
+        while (gyre_near_half_load_(&ask->depth) & GYRE_ASK_BY_LINES_ &&
+               gyre_near_half_load_(&ask->returns[GYRE_ASKS_DEEP - 1].token) != (gyre_u32)(index + 1)) {
+        }
+    }
+    __syncthreads();
+}
+
+/* Whether the handler of the run's message was called already, on the short way. */
+#define GYRE_LINK_TALKED_(links) (*(volatile gyre_u32 *)&(links)->talked)
 
 /* What message `number` of the run asks or answers. */
 GYRE_HELPER const gyre_link_ask *gyre_ask_of_(const gyre_link_view_ *links, gyre_u32 number)

@@ -25,7 +25,7 @@
 /* The kernel's port that leads to whoever asked; GYRE_PORTS_MAX: there is none. */
 GYRE_HELPER gyre_u32 gyre_ask_way_back_(const gyre_link_view_ *links, const gyre_link_ask *ask)
 {
-    const gyre_u32 port = ask->returns[ask->depth - 1].port;
+    const gyre_u32 port = ask->returns[GYRE_ASK_DEPTH_(ask) - 1].port;
     return port < links->port_count && links->outs[port].use == GYRE_PORT_LINKED &&
                    links->outs[port].talk == GYRE_TALK_ANSWERS
                ? port
@@ -41,7 +41,7 @@ GYRE_HELPER gyre_u32 gyre_link_judge_asks_(const gyre_link_view_ *links, gyre_li
                                            const gyre_cuda_port *ports, gyre_slot *out)
 {
     const gyre_link_ask *ask = gyre_ask_of_(links, (gyre_u32)(message->index - links->run.first));
-    const gyre_u32 depth = ask->depth < GYRE_ASKS_DEEP ? ask->depth : GYRE_ASKS_DEEP;
+    const gyre_u32 said = GYRE_ASK_DEPTH_(ask), depth = said < GYRE_ASKS_DEEP ? said : GYRE_ASKS_DEEP;
     gyre_u32 asks = 0;
     message->answer = 0;
     message->asking = 0;
@@ -65,7 +65,7 @@ GYRE_HELPER gyre_u32 gyre_link_judge_asks_(const gyre_link_view_ *links, gyre_li
         message->answer = 1 + port;
         out->info = GYRE_OUTCOME_NO_REPLY; /* to the client */
     }
-    message->asking = (gyre_i32)asks - (message->answer != 0);
+    message->asking = (gyre_i32)asks - (message->answer != 0) + GYRE_ASK_CARRY_(ask);
     return message->answer != 0;
 }
 #define GYRE_LINK_JUDGE_ASKS_(K, links, message, ports, out)                                                 \
@@ -81,10 +81,14 @@ GYRE_HELPER gyre_u32 gyre_link_judge_asks_(const gyre_link_view_ *links, gyre_li
 GYRE_HELPER void gyre_link_count_asks_(const gyre_link_view_ *links, gyre_link_message_ *message,
                                        gyre_u32 leaves)
 {
-    if (!leaves)
+    if (!leaves) {
         message->answer = 0;
-    else if (message->asking)
+        return;
+    }
+    if (message->asking)
         atomicAdd_system(&gyre_flow_of_(links, message->origin)->asking, message->asking);
+    gyre_link_ask *ask = (gyre_link_ask *)gyre_ask_of_(links, (gyre_u32)(message->index - links->run.first));
+    ask->depth = GYRE_ASK_DEPTH_(ask); /* what it took along is counted */
 }
 #define GYRE_LINK_COUNT_ASKS_(links, message, leaves) gyre_link_count_asks_((links), (message), (leaves))
 
@@ -96,7 +100,9 @@ GYRE_HELPER void gyre_link_end_silent_(const gyre_link_view_ *links, const gyre_
                                        gyre_slot *out)
 {
     if (out->info == GYRE_OUTCOME_NO_REPLY && links->run.from != GYRE_RUN_ENTRY &&
-        GYRE_FLOW_ASKING_(gyre_flow_of_(links, message->origin)) > 0)
+        GYRE_FLOW_ASKING_(gyre_flow_of_(links, message->origin)) +
+                GYRE_ASK_CARRY_(gyre_ask_of_(links, (gyre_u32)(message->index - links->run.first))) >
+            0)
         gyre_write_failure_(out, GYRE_FAILURE_ASK, GYRE_NO_ANSWER_TEXT_);
 }
 #define GYRE_LINK_END_SILENT_(links, message, out)    gyre_link_end_silent_((links), (message), (out))
@@ -107,7 +113,7 @@ GYRE_HELPER void gyre_link_end_silent_(const gyre_link_view_ *links, const gyre_
 GYRE_OUTLINE_ void gyre_ask_address_(const gyre_link_ask *mine, gyre_link_ask *to, gyre_u32 answers,
                                      gyre_u32 back)
 {
-    const gyre_u32 depth = mine->depth, token = to->token;
+    const gyre_u32 depth = GYRE_ASK_DEPTH_(mine), token = to->token;
 #pragma unroll 1
     for (gyre_u32 i = 0; i < depth && i < GYRE_ASKS_DEEP; i++)
         to->returns[i] = mine->returns[i];

@@ -156,6 +156,105 @@ GYRE_HELPER void gyre_lean_begin_(const gyre_link_view_ *links, gyre_u64 origin,
 #endif
 }
 
+#if GYRE_POOLS
+/*
+ * Block kernels that are members of pools: whether messages of K may go a quick way of their own, in which thread 0 accounts for
+ * what all threads handled. Tasks of a microsecond waited longer for the general way than for their handler.
+ */
+template <class K> GYRE_HELPER constexpr bool gyre_link_leans_block_()
+{
+    return GYRE_LINK_LEAN && K::gyre_its_kernel_form_ == 2 && !GYRE_HEADED && !GYRE_TIMED && !GYRE_SEALED &&
+           !GYRE_LEAN_AGAIN_ && !GYRE_LINK_JOINS_(K) && !GYRE_ASKS;
+}
+
+/*
+ * Whether all threads may call the handler of the message in `cell`: it is whole, and belongs to a flow that is not over its quota.
+ * Thread 0 asks about the quota, once for neighbours of one flow. Returns the same to all threads.
+ */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_lean_goes_(const gyre_link_view_ *links, gyre_lean_ *lean, const gyre_chunk *cell)
+{
+    const gyre_slot *in = (const gyre_slot *)cell;
+    const gyre_u64 origin = cell[0].x;
+    const gyre_u32 length = (gyre_u32)cell[0].y, said = GYRE_FIRST_WORD_(in + 1);
+    if (!origin || origin & GYRE_ORIGIN_TAP ||
+        GYRE_LENGTH_WRONG_(length, K::gyre_its_request_least_, K::gyre_its_request_size_, said))
+        return 0;
+    if (origin & GYRE_ORIGIN_SOLE || GYRE_FLOW_KEY_(origin) == lean->asked)
+        return origin & GYRE_ORIGIN_SOLE || !lean->over;
+    const gyre_u32 over = threadIdx.x == 0 ? gyre_near_half_load_(&gyre_flow_of_(links, origin)->over) : 0;
+    lean->asked = GYRE_FLOW_KEY_(origin);
+    lean->over = (gyre_u32)__syncthreads_or((int)over);
+    return !lean->over;
+}
+
+/* Accounts for a message that all threads have handled. Returns 1 when it failed. Called by thread 0. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_lean_block_end_(gyre_link_view_ *links, gyre_lean_ *lean, gyre_chunk *cell,
+                                          gyre_u32 number, gyre_cuda_port *ports, gyre_context *gyre)
+{
+    gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
+    const gyre_u64 origin = cell[0].x;
+    gyre_u32 emitted = 0;
+#pragma unroll
+    for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++)
+        emitted += ports[i].emitted;
+    if (!emitted && !(origin & GYRE_ORIGIN_SOLE) && out->info == GYRE_OUTCOME_NO_REPLY) {
+        gyre_lean_count_<K>(links, lean, cell, origin, number, 0);
+        links->to[number] = 0;
+        return 0;
+    }
+    gyre_link_message_ message = {};
+    message.origin = origin;
+    message.index = links->run.first + number;
+    gyre_lean_write_back_<K>(lean);
+    GYRE_LINK_NOTE_AGAIN_(&message, gyre);
+    gyre_link_settle_<K>(links, &message, ports, out);
+    lean->key = links->group->flow ? GYRE_FLOW_KEY_(links->group->origin) : ~(gyre_u64)0;
+    gyre_link_place_<K>(links, ports, message.next);
+    links->to[number] = message.to;
+    return out->info == GYRE_OUTCOME_FAILED;
+}
+
+/*
+ * Handles messages of the block's run, which came by a link, until one is for the general way. Returns how many it handled. Called by
+ * all threads.
+ */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_link_lean_blocks_(gyre_link_view_ *links, const gyre_link_places_ &places,
+                                            gyre_cuda_port *ports, void *state, void *scratch,
+                                            const void *buffers, gyre_context *gyre)
+{
+    const gyre_u32 messages = links->run.count;
+    const gyre_u64 first = links->run.first;
+    gyre_u32 number = 0;
+    gyre_chunk *cell = places.cells;
+    gyre_lean_ lean = {};
+    lean.group = links->group;
+    GYRE_IN_SHARED_(lean.group);
+    lean.key = lean.asked = ~(gyre_u64)0;
+#pragma unroll 1
+    for (; number < messages && gyre_lean_goes_<K>(links, &lean, cell);
+         number++, cell += gyre_stage_<K>::cell) {
+        gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
+        gyre_link_aim_<K>(links, places, ports, 0, threadIdx.x == 0);
+        gyre_lean_begin_(links, cell[0].x, first + number, gyre);
+        gyre_block_begin_(gyre);
+        __syncthreads();
+        const int result = K::gyre_its_handle_(gyre_payload_((const gyre_slot *)cell), gyre_payload_(out),
+                                               state, scratch, buffers, gyre);
+        gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
+        __syncthreads(); /* the lane that failed has written why */
+        if (threadIdx.x == 0)
+            links->view->failed += gyre_lean_block_end_<K>(links, &lean, cell, number, ports, gyre);
+        gyre_together_(); /* no lane looks any more at the words that the lanes shared for this message */
+    }
+    if (threadIdx.x == 0)
+        gyre_lean_write_back_<K>(&lean);
+    return number;
+}
+#endif
+
 /* Handles the run of the block, which came by a link. Called by thread 0. */
 template <class K>
 GYRE_HELPER void gyre_link_lean_run_(gyre_link_view_ *links, const gyre_link_places_ &places,

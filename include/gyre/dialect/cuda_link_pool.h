@@ -23,11 +23,15 @@
 #define GYRE_POOL_SHOW_(out, count)        gyre_pool_show_((out), (count))
 
 #define GYRE_POOL_UPPER_      32 /* the bit at which the upper half of `ends` begins */
-/* How good a ring is to take from: its messages, except the block's own work, and links that are of no pool. */
-#define GYRE_POOL_SCORE_OWN_  0x2000u
-#define GYRE_POOL_SCORE_LINK_ 0x4000u /* every fourth run; otherwise the least score, 1 */
-#define GYRE_POOL_SCORE_MOST_ 0x1fffu
+/*
+ * How good a ring is to take from: how many messages it has, as a power of two and the next bit, so that rings with about as many are
+ * equal, and blocks do not all meet at one. The block's own work is better, and now and then links that are of no pool.
+ */
+#define GYRE_POOL_SCORE_OWN_  0x40u
+#define GYRE_POOL_SCORE_LINK_ 0x80u /* every fourth run; otherwise the least score, 1 */
 #define GYRE_POOL_LINK_TURNS_ 4
+#define GYRE_POOL_LOST_       2 /* lost exchanges for each message that a block takes more */
+#define GYRE_POOL_MANY_       2 /* messages for each taker that are many */
 #define GYRE_POOL_ROWS_       4 /* rings that a lane reads at once */
 
 /* ---- looking ---- */
@@ -70,6 +74,13 @@ GYRE_HELPER gyre_pool_asked_ gyre_pool_ask_(const gyre_link_view_ *links, gyre_u
     return asked;
 }
 
+/* 2 for one message, 4 for 2, 5 for 3, 6 for 4 and 5, 7 for 6 and 7, and so on: below 64. */
+GYRE_HELPER gyre_u32 gyre_pool_size_(gyre_u32 waiting)
+{
+    const gyre_u32 bits = 31 - (gyre_u32)__clz((int)waiting);
+    return 2 * bits + 2 + (bits ? waiting >> (bits - 1) & 1 : 0);
+}
+
 GYRE_HELPER gyre_u32 gyre_pool_score_(const gyre_link_view_ *links, const gyre_pool_asked_ &asked)
 {
     gyre_u32 waiting = 0;
@@ -81,7 +92,7 @@ GYRE_HELPER gyre_u32 gyre_pool_score_(const gyre_link_view_ *links, const gyre_p
         waiting = (gyre_u32)(asked.head - asked.first);
     if (waiting && asked.pool >> GYRE_POOL_OWNER_SHIFT_)
         return GYRE_POOL_SCORE_OWN_;
-    return waiting < GYRE_POOL_SCORE_MOST_ ? waiting : GYRE_POOL_SCORE_MOST_;
+    return waiting ? gyre_pool_size_(waiting) : 0;
 }
 
 /* The lane whose score is the highest. Called by the first warp. */
@@ -141,10 +152,14 @@ GYRE_HELPER gyre_u32 gyre_pool_take_end_(gyre_link_view_ *links, const gyre_link
     return 1;
 }
 
-/* How many of `left` messages a block takes: a part of what each taker might, so the last ones go one by one. */
-GYRE_HELPER gyre_u32 gyre_pool_share_(const gyre_link_in_ &in, gyre_u64 left, gyre_u32 room)
+/*
+ * How many of `left` messages a block takes: a part of what each taker might, so the last ones go one by one. `more`: so many more,
+ * as long as that is no more than its part.
+ */
+GYRE_HELPER gyre_u32 gyre_pool_share_(const gyre_link_in_ &in, gyre_u64 left, gyre_u32 room, gyre_u32 more)
 {
-    const gyre_u64 share = left / (2 * GYRE_POOL_TAKERS(in.pool)) + 1;
+    const gyre_u64 takers = GYRE_POOL_TAKERS(in.pool), part = left / takers + 1,
+                   wanted = left / (2 * takers) + 1 + more, share = wanted < part ? wanted : part;
     return share < room ? (gyre_u32)share : room;
 }
 
@@ -161,8 +176,29 @@ GYRE_HELPER void gyre_pool_await_(const gyre_link_in_ &in, gyre_u64 first, gyre_
 }
 
 /*
- * Takes a share of the messages of a ring that leave in their order. Where others are quicker it goes on from where they are: each
- * exchange tells. Returns 0 if there is none any more. Called by the first warp.
+ * Keeps of the messages [first, first + share), which were claimed by an addition, those that are there, and returns their number. `head`: as it
+ * was once. What
+ * lies behind the head is given back, unless it came meanwhile, by who claimed last first: a claim behind this one is given back before, or
+ * its messages are there, and then those of this one are, too. Called by lane 0.
+ */
+GYRE_HELPER gyre_u32 gyre_pool_keep_(const gyre_link_in_ &in, gyre_u64 first, gyre_u32 share, gyre_u64 head)
+{
+    const gyre_u64 end = first + share;
+#pragma unroll 1
+    while (head < end) {
+        head = gyre_near_load_(&in.ring->head);
+        const gyre_u64 kept = head > first ? head : first;
+        if (head < end && atomicCAS(&in.ring->claimed, end, kept) == end)
+            return (gyre_u32)(kept - first);
+    }
+    return share;
+}
+
+/*
+ * Takes a share of the messages of a ring that leave in their order. While there are many, by an addition: of blocks that exchange a word one
+ * succeeds in the time of a journey to memory, whatever their number, and 132 blocks that took runs of 32 tasks waited longer for that
+ * than they worked. Of few messages an addition would claim more than there are, so they are taken by an exchange, which tells where others are
+ * that were quicker; a block that lost several takes more. Returns 0 if there is none any more. Called by the first warp.
  */
 GYRE_HELPER gyre_u32 gyre_pool_claim_(gyre_link_view_ *links, const gyre_link_in_ &in, gyre_u32 number,
                                       gyre_u32 room, gyre_u32 mask)
@@ -172,12 +208,19 @@ GYRE_HELPER gyre_u32 gyre_pool_claim_(gyre_link_view_ *links, const gyre_link_in
     if ((threadIdx.x & 31) == 0) {
         gyre_u64 next = gyre_near_load_(&in.ring->claimed);
         const gyre_u64 head = gyre_near_load_(&in.ring->head);
+        gyre_u32 lost = 0;
 #pragma unroll 1
         while (!taken && next < head) {
-            const gyre_u32 share = gyre_pool_share_(in, head - next, room);
+            const gyre_u32 share = gyre_pool_share_(in, head - next, room, lost / GYRE_POOL_LOST_);
+            if (head - next >= GYRE_POOL_MANY_ * GYRE_POOL_TAKERS(in.pool)) {
+                first = atomicAdd(&in.ring->claimed, (gyre_u64)share);
+                taken = gyre_pool_keep_(in, first, share, head);
+                break;
+            }
             first = next;
             next = atomicCAS(&in.ring->claimed, first, first + share);
             taken = next == first ? share : 0;
+            lost++;
         }
         if (taken)
             gyre_pool_run_(links, in, number, first, taken, 0);

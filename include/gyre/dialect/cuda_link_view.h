@@ -191,6 +191,13 @@ struct gyre_link_view_ {
 #endif
 #if GYRE_ASKS
     gyre_chunk asks[GYRE_LINK_IN_TURN * (sizeof(gyre_link_ask) / 16)]; /* of the messages of the run */
+    /* of the short way (cuda_link_talk.h) */
+    gyre_u32 talk_rests;                        /* runs until the short way looks again */
+    gyre_u32 talked;                            /* the handler of the run's message was called, */
+    gyre_u32 talk_emitted[GYRE_PORTS_MAX];      /* and emitted so much to each port */
+    gyre_chunk talk_staged[GYRE_PORTS_MAX * 8]; /* what is asked by each port, as it will lie in a ring */
+    gyre_u32 talk_port, talk_length; /* where the message that leaves goes, and the length of its payload, */
+    const gyre_chunk *talk_from;     /* which lies here */
 #endif
 };
 
@@ -630,6 +637,9 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     const gyre_u32 does = links->table ? gyre_near_half_load_(&links->table->answers) : 0;
     links->answers = does & GYRE_TABLE_ANSWERS;
     links->far = does & GYRE_TABLE_FAR;
+#if GYRE_ASKS
+    links->talk_rests = links->talked = 0;
+#endif
     links->turn = links->enters = links->looks = links->inlets_wide = 0;
     links->tight = links->aside = links->needs = 0;
     links->wide = links->waits = 0;

@@ -526,6 +526,9 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(gyre_link_view_ *links, gyre_chunk 
 #include "gyre/dialect/cuda_link_lone.h"
 #include "gyre/dialect/cuda_link_drain.h"
 #include "gyre/dialect/cuda_link_lean.h"
+#if GYRE_ASKS
+#include "gyre/dialect/cuda_link_talk.h"
+#endif
 
 /* ---- runs ---- */
 
@@ -583,6 +586,17 @@ GYRE_HELPER void gyre_link_run_lanes_(const gyre_cuda_arguments &arguments, gyre
     gyre_link_complete_all_<K>(links, places, number, message.to);
 }
 
+/* Handles one message, or settles it if its handler was called on the short way. Called by thread 0. */
+#if GYRE_ASKS
+#define GYRE_LINK_HANDLE_(K, links, places, number, ports, message, talked, state, buffers, gyre)            \
+    ((talked) ? gyre_talk_settle_<K>((links), (places), (ports), &(message), (gyre))                         \
+              : gyre_link_handle_<K>((links), (places).cells, (number), (ports), &(message), (state),        \
+                                     (buffers), (gyre)))
+#else
+#define GYRE_LINK_HANDLE_(K, links, places, number, ports, message, talked, state, buffers, gyre)            \
+    gyre_link_handle_<K>((links), (places).cells, (number), (ports), &(message), (state), (buffers), (gyre))
+#endif
+
 /* Handles a run one message after the other, by one lane or by the block together. */
 template <class K>
 GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
@@ -593,10 +607,14 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
     gyre_link_message_ message;
     const gyre_u32 emits = links->run.from != GYRE_RUN_QUEUE && threadIdx.x == 0;
     const gyre_u64 started = (gyre_u64)clock64();
-    gyre_link_fetch_<K>(links, places.cells, blockDim.x);
-    __syncthreads();
-    if (threadIdx.x == 0 && links->run.from == GYRE_RUN_LINK && !GYRE_LINK_IS_KEPT_(links))
-        gyre_link_give_back_(links, links->run);
+    const gyre_u32 talked = GYRE_LINK_TALKED_(links);
+    if (!talked) {
+        GYRE_LINK_AWAIT_ASKS_(links);
+        gyre_link_fetch_<K>(links, places.cells, blockDim.x);
+        __syncthreads();
+        if (threadIdx.x == 0 && links->run.from == GYRE_RUN_LINK && !GYRE_LINK_IS_KEPT_(links))
+            gyre_link_give_back_(links, links->run);
+    }
     GYRE_QUEUE_BEGIN_(gyre, gyre_link_queue_(links));
     gyre->ports = ports;
 #if GYRE_LIMITED
@@ -608,6 +626,11 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
         if (threadIdx.x == 0 && quick)
             gyre_link_lean_run_<K>(links, places, ports, arguments.state, buffers, gyre);
     }
+#if GYRE_POOLS
+    if constexpr (gyre_link_leans_block_<K>())
+        if (gyre_link_may_lean_<K>(links))
+            quick = gyre_link_lean_blocks_<K>(links, places, ports, arguments.state, scratch, buffers, gyre);
+#endif
 #pragma unroll 1
     for (gyre_u32 number = quick; number < links->run.count; number++) {
         gyre_u32 failed = 0;
@@ -616,8 +639,8 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
             failed = gyre_link_handle_block_<K>(links, places.cells, number, ports, &message, arguments.state,
                                                 scratch, buffers, gyre);
         else if (threadIdx.x == 0)
-            failed = gyre_link_handle_<K>(links, places.cells, number, ports, &message, arguments.state,
-                                          buffers, gyre);
+            failed = GYRE_LINK_HANDLE_(K, links, places, number, ports, message, talked, arguments.state,
+                                       buffers, gyre);
         if (threadIdx.x == 0) {
             GYRE_LINK_PLACE_ASKS_(K, links, places, number, message, ports);
             gyre_link_place_<K>(links, ports, message.next);
@@ -640,6 +663,10 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
 #if GYRE_LIMITED
     if constexpr (GYRE_LINK_REPEATS_(K))
         gyre_link_keep_<K>(links, places);
+#endif
+#if GYRE_ASKS
+    if (threadIdx.x == 0)
+        links->talked = 0;
 #endif
     if (threadIdx.x == 0)
         gyre_link_adapt_(links, (gyre_u64)clock64() - started);
@@ -675,6 +702,11 @@ GYRE_HELPER void gyre_link_alone_(const gyre_cuda_arguments &arguments, gyre_lin
             next = gyre_link_lone_<K>(arguments, links, buffers, gyre);
         if (next == GYRE_LONE_BACKLOG)
             return;
+#if GYRE_ASKS
+        if constexpr (gyre_talk_suits_<K>())
+            if (gyre_talk_<K>(arguments, links, places, buffers, gyre))
+                return;
+#endif
         if (next == GYRE_LONE_GLANCE)
             gyre_link_glance_(arguments, links, gyre_link_most_<K>(links, places));
         else
