@@ -85,12 +85,16 @@ enum gyre_link_talk {
 /*
  * An origin: the flow's place in the table of flows (bits 0 to 31), the number of the table (32 to 37), how many links
  * the message came by, at most GYRE_HOPS_MAX (48 to 61), whether the message was seen by a tap (62), and whether it is its flow's
- * only one (63).
+ * only one (63). Bits 38 to 47 belong to the device. A device may put the lower bits of the request's lap there (GYRE_ORIGIN_LAP), which is
+ * the request's index divided by the entry's capacity; then nobody writes gyre_flow.index.
  */
 #define GYRE_ORIGIN_SOLE         ((gyre_u64)1 << 63)
 #define GYRE_ORIGIN_TAP          ((gyre_u64)1 << 62)
 #define GYRE_ORIGIN_PLACE(o)     ((gyre_u32)(o))
 #define GYRE_ORIGIN_TABLE(o)     ((gyre_u32)((o) >> 32) & (GYRE_ENTRIES_MAX - 1))
+#define GYRE_ORIGIN_LAP_SHIFT    38
+#define GYRE_ORIGIN_LAP_BITS     9
+#define GYRE_ORIGIN_LAP(lap)     (((gyre_u64)(lap) & ((1u << GYRE_ORIGIN_LAP_BITS) - 1)) << GYRE_ORIGIN_LAP_SHIFT)
 #define GYRE_HOPS_MAX            0x3fff
 #define GYRE_ORIGIN_HOPS(o)      ((gyre_u32)((o) >> 48) & GYRE_HOPS_MAX)
 #define GYRE_ORIGIN_OF(t, place) ((gyre_u64)(t) << 32 | (place))
@@ -166,7 +170,7 @@ typedef struct gyre_link_window {
 
 /** A flow: one entry for each slot of an entry queue. */
 typedef struct gyre_flow {
-    gyre_u64 index;    /* of the request; written by the block that handles it */
+    gyre_u64 index;    /* of the request; written by the block that handles it, unless origins have laps */
     gyre_u32 alive;    /* messages under way, unless only one is and says so */
     gyre_u32 answers;  /* handlers that replied; the first one's reply is in the reply slot */
     gyre_u32 failures; /* handlers that failed; the first one's failure is below */
@@ -199,7 +203,7 @@ typedef struct gyre_link_admission {
     gyre_u64 controls[GYRE_ENTRIES_MAX]; /* addresses of their control regions */
 } gyre_link_admission;
 
-/** What all flows of an entry have in common. Constant. It lies right before the first of them. */
+/** What all flows of an entry have in common. Constant except `lap`. It lies right before the first of them. */
 typedef struct gyre_flow_head {
     gyre_u64 admission;   /* address of the gyre_link_admission; 0: any number of flows may be under way */
     gyre_u32 quota;       /* messages of one flow that may be alive; 0: any number */
@@ -208,7 +212,9 @@ typedef struct gyre_flow_head {
     gyre_u32 asks;        /* not 0: kernels of the pipeline ask, so gyre_flow.asking counts */
     gyre_u32 reserved_asks;
     gyre_u64 serial; /* of the pipeline: not 0, and no other one of this process has it */
-    gyre_u64 reserved[3];
+    /* the lap of the latest request that was taken, about: blocks that take the first request of a lap raise it (GYRE_ORIGIN_LAP) */
+    gyre_u64 lap;
+    gyre_u64 reserved[2];
 } gyre_flow_head;
 
 /**

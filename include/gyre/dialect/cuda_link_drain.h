@@ -250,6 +250,7 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
     gyre_chunk mine[GYRE_CUDA_LOADS];
     gyre_u64 tails[port_count + 1];
     gyre_drain_load_(source, *look, mine);
+    const gyre_lone_laps_ laps = gyre_lone_laps_look_(links, source, threadIdx.x < 32);
     if (threadIdx.x < 32) {
 #pragma unroll
         for (int i = 0; i < (int)port_count; i++)
@@ -263,6 +264,8 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
     if (threadIdx.x == 0)
         gyre_drain_ask_(arguments, links, source, look);
     gyre_note_missing_(view, gyre_drain_put_(source, *look, mine, places.lines), look->asked);
+    if (threadIdx.x < 32)
+        gyre_lone_laps_keep_(links, laps);
     __syncthreads();
     gyre_u32 count = view->first_bad < look->asked ? view->first_bad : look->asked;
     if (source.shared)

@@ -280,6 +280,8 @@ GYRE_HELPER gyre_u32 gyre_link_take_(gyre_link_view_ *links, gyre_u32 which, gyr
     const gyre_u32 entry = links->entry_of[which];
     if (atomicCAS(&queue->claims->next, first, first + taken) != first)
         return 0;
+    if (entry)
+        gyre_lap_note_(&links->entries[entry - 1], first, taken, (gyre_u32)queue->mask);
     links->run = {first,
                   queue->mask,
                   *(volatile gyre_u64 *)&queue->dropping,

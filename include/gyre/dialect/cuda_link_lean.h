@@ -148,7 +148,7 @@ GYRE_HELPER void gyre_lean_begin_(const gyre_link_view_ *links, gyre_u64 origin,
     gyre->origin = origin;
     gyre->index = index;
     gyre->clears = 0;
-    gyre->flow = origin & GYRE_ORIGIN_TAP ? 0 : &gyre_flow_of_(links, origin)->index;
+    gyre->entry = origin & GYRE_ORIGIN_TAP ? 0 : gyre_entry_of_(links, origin);
 #if GYRE_LIMITED
     gyre->again = gyre->turn = 0;
     gyre->memory = 0;

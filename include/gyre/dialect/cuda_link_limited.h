@@ -75,8 +75,8 @@ GYRE_HELPER void gyre_link_remember_(const gyre_link_view_ *links, const gyre_li
             entry->memory + (gyre_u64)GYRE_ORIGIN_PLACE(message->origin) * entry->memory_size;
         gyre->memory = place + GYRE_FLOW_FRONT;
         if (clears)
-            gyre_memory_touch_(place, gyre->flow ? gyre_near_load_(gyre->flow) : message->index, size,
-                               links->far);
+            gyre_memory_touch_(place, gyre->entry ? gyre_flow_index_(entry, message->origin) : message->index,
+                               size, links->far);
     }
 }
 
@@ -106,7 +106,7 @@ GYRE_HELPER gyre_u32 gyre_link_enter_(const gyre_link_view_ *links, const gyre_l
  * Set in the origin with which a message is kept, and in no other one: a request's own origin, without GYRE_ORIGIN_SOLE, may be 0, which
  * would say that it belongs to no flow.
  */
-#define GYRE_ORIGIN_KEPT_ ((gyre_u64)1 << 40)
+#define GYRE_ORIGIN_KEPT_ ((gyre_u64)1 << (GYRE_ORIGIN_LAP_SHIFT + GYRE_ORIGIN_LAP_BITS))
 
 #define GYRE_OVER_TEXT_ "more messages alive than the quota allows"
 
@@ -180,10 +180,10 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
         message->next = GYRE_ORIGIN_NEXT(message->origin) & ~GYRE_ORIGIN_KEPT_;
         return;
     } else {
-        gyre_u64 *index = &gyre_flow_of_(links, message->origin)->index;
+        const gyre_link_entry_ *entry = gyre_entry_of_(links, message->origin);
         message->next = GYRE_ORIGIN_NEXT(message->origin) & ~GYRE_ORIGIN_KEPT_;
         if (begins && (sent || message->again)) {
-            *(volatile gyre_u64 *)index = message->index;
+            gyre_flow_name_(entry, message->origin, message->index);
             GYRE_LINK_FORGET_ASKS_(links, message);
         }
         leaves = message->origin & GYRE_ORIGIN_SOLE
@@ -191,9 +191,9 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
                      : gyre_limited_counted_(links, message, out, sent, gyre_link_groups_<K>(links));
         GYRE_LINK_COUNT_ASKS_(links, message, leaves && sent);
         if (message->to && !begins)
-            message->index = gyre_near_load_(index);
+            message->index = gyre_flow_index_(entry, message->origin);
         if (message->to && out->info != GYRE_OUTCOME_DROPPED)
-            gyre_admission_give_(links, gyre_entry_of_(links, message->origin), 1);
+            gyre_admission_give_(links, entry, 1);
         if (message->to && links->needs)
             gyre_entry_end_(links, message->origin, message->index, message->to, out);
     }

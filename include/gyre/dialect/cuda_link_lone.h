@@ -64,11 +64,41 @@ GYRE_OUTLINE_ gyre_u32 gyre_lone_source_(const gyre_link_view_ *links, gyre_link
     return entries == 1 && links->view->team_size == 1;
 }
 
-/* Takes `count` messages; of a shared ring the block has claimed them. Called by lane 0. */
+/** The laps of the entries whose flows the block may end: two for each lane of the first warp. */
+struct gyre_lone_laps_ {
+    gyre_u64 first, second;
+};
+
+GYRE_HELPER gyre_u64 gyre_lone_lap_(const gyre_link_view_ *links, gyre_u32 number)
+{
+    const gyre_link_entry_ *entry = &links->entries[number];
+    return number < links->entry_count && entry->flows ? gyre_near_load_(&gyre_entry_head_(entry)->lap) : 0;
+}
+
+/* Asks for laps if `asks`. The messages that the block looks at are asked for before, so no lap is of before them. */
+GYRE_HELPER gyre_lone_laps_ gyre_lone_laps_look_(const gyre_link_view_ *links,
+                                                 const gyre_link_source_ &source, gyre_u32 asks)
+{
+    const gyre_u32 lane = threadIdx.x & 31;
+    if (source.entry || !asks)
+        return {0, 0};
+    return {gyre_lone_lap_(links, lane), gyre_lone_lap_(links, lane + 32)};
+}
+
+/* Keeps the laps for the handlers of what was looked at. Called by the first warp; a barrier follows. */
+GYRE_HELPER void gyre_lone_laps_keep_(gyre_link_view_ *links, const gyre_lone_laps_ &laps)
+{
+    const gyre_u32 lane = threadIdx.x & 31;
+    links->entries[lane].lap = laps.first;
+    links->entries[lane + 32].lap = laps.second;
+}
+
+/* Takes `count` messages, 1 at least; of a shared ring the block has claimed them. Called by lane 0. */
 GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_ &source, gyre_u32 count)
 {
     if (source.entry) {
         links->view->served[source.which].own.next = source.next + count;
+        gyre_lap_note_(&links->entries[source.entry - 1], source.next, count, source.mask);
         return;
     }
     gyre_link_in_ *in = &links->inlets[source.which];
@@ -118,8 +148,7 @@ GYRE_OUTLINE_ gyre_u64 gyre_lone_count_(const gyre_link_view_ *links, gyre_u64 o
 GYRE_HELPER gyre_u64 gyre_lone_origin_(const gyre_link_source_ &source, const gyre_chunk *line,
                                        gyre_u64 index)
 {
-    return source.entry ? GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(source.entry - 1, (gyre_u32)index & source.mask)
-                        : line[0].x;
+    return source.entry ? gyre_origin_begins_(source.entry - 1, index, source.mask) : line[0].x;
 }
 
 /*
@@ -133,16 +162,13 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
                                        const void *buffers, gyre_context *gyre)
 {
     const gyre_u32 length = (gyre_u32)line[0].y, said = (gyre_u32)line[1].x;
-    const gyre_u64 *index = &gyre_flow_of_(links, message->origin)->index;
-    if (source.entry)
-        *(volatile gyre_u64 *)index = message->index; /* for whoever ends the flow */
+    const gyre_link_entry_ *entry = gyre_entry_of_(links, message->origin);
     gyre->failed = 0;
     gyre->origin = message->origin;
     gyre->index = message->index;
-    gyre->flow = source.entry ? 0 : index;
+    gyre->entry = source.entry ? 0 : entry;
     gyre->clears = 0; /* ports lead to places that are zero */
 #if GYRE_HEADED
-    const gyre_link_entry_ *entry = gyre_entry_of_(links, message->origin);
     GYRE_HEADER_QUEUE_(gyre, entry->headers, entry->header_size, ~(gyre_u64)0);
     GYRE_HEADER_FOREIGN_(gyre, 0);
     GYRE_HEADER_TAKE_(gyre, GYRE_ORIGIN_PLACE(message->origin));
@@ -188,8 +214,10 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
             line[i] = copy[i];
     }
     if (message->to)
-        line[0].x = (source.entry ? message->index : gyre_near_load_(index)) + 1;
-    message->counted = sent && (source.entry || !(message->next & GYRE_ORIGIN_SOLE));
+        line[0].x =
+            (source.entry ? message->index : gyre_index_near_(entry, message->origin, entry->lap)) + 1;
+    message->counted =
+        sent && ((source.entry && gyre_entry_writes_(links)) || !(message->next & GYRE_ORIGIN_SOLE));
     return gyre->failed;
 }
 
@@ -297,6 +325,7 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
         if (part * 16 < source.stride)
             mine = gyre_chunk_load_(
                 source.slots + (((gyre_u32)source.next + number) & source.mask) * source.stride + part * 16);
+        const gyre_lone_laps_ laps = gyre_lone_laps_look_(links, source, 1);
         const gyre_u64 index = source.next + number + 1;
         const gyre_u32 is_there =
             part == 0 && (source.entry ? mine.x == index : (gyre_u32)(mine.y >> 32) == (gyre_u32)index);
@@ -320,6 +349,8 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
             gyre_turn_begins_(gyre_turn_(arguments, 0));
             gyre_lone_take_(links, source, count);
         }
+        gyre_lone_laps_keep_(links, laps);
+        __syncwarp();
         gyre_lone_run_<K>(arguments, links, source, mine, count, buffers, gyre);
         source.next += count;
         if (lane == 0)

@@ -108,6 +108,8 @@ struct gyre_link_entry_ {
     gyre_u64 serial;
     gyre_u32 reply_stride, header_size, queue;
     gyre_u32 needs; /* bits: GYRE_FOREIGN_ and GYRE_NEEDS_; 0: nothing that cuda_link_entry.h does */
+    gyre_u32 shift; /* its queue has 1 << shift places */
+    gyre_u64 lap;   /* gyre_flow_head.lap, as the short ways saw it when they looked for messages */
 #if GYRE_LIMITED
     gyre_link_admission *admission; /* NULL: any number of flows may be under way */
     gyre_u8 *memory;                /* of the first flow, at this kernel */
@@ -164,7 +166,8 @@ struct gyre_link_view_ {
     gyre_u32 aside;           /* the long way looks at queues first: there was a backlog elsewhere for long */
     gyre_u32 found;           /* messages of the hoped run that are there */
     gyre_u32 needs;           /* what all entries need together (gyre_link_entry_) */
-    gyre_u32 begun;           /* enum gyre_begun_, of the message that the block handles together */
+    gyre_u32 entry_count;
+    gyre_u32 begun;                    /* enum gyre_begun_, of the message that the block handles together */
     gyre_u32 picked[GYRE_LINK_PICKED]; /* how far behind the first one each message of a picked run lies */
     gyre_served nowhere;               /* of messages of links: no stamps, no headers, no seals */
     gyre_u64 to[GYRE_LINK_IN_TURN];
@@ -243,6 +246,8 @@ GYRE_HELPER void gyre_near_add_(gyre_u64 *to, gyre_u64 value)
 {
     asm volatile("red.relaxed." GYRE_NEAR_SCOPE_ ".global.add.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
 }
+
+#include "gyre/dialect/cuda_link_lap.h"
 
 /* Where a slot of a link has its sequence. */
 GYRE_HELPER gyre_u32 *gyre_link_sequence_(const gyre_u8 *slots, gyre_u64 index, gyre_u32 mask,
@@ -578,6 +583,8 @@ GYRE_HELPER void gyre_link_open_entry_(gyre_link_view_ *links, gyre_u32 number)
     entry->reply_stride = gyre_near_half_load_(&from->slots.reply_stride);
     entry->header_size = gyre_near_half_load_(&from->slots.header_size);
     entry->queue = gyre_near_half_load_(&from->queue);
+    entry->shift = (gyre_u32)__popcll(gyre_near_load_(&from->slots.capacity) - 1);
+    entry->lap = 0;
     const gyre_u32 more = gyre_near_half_load_((const gyre_u32 *)&from->slots.sealed);
     entry->needs = (more >> 8 & GYRE_NEEDS_CARE_) | (more & 0xffu ? GYRE_NEEDS_SEALS_ : 0) |
                    (gyre_near_load_(&from->slots.stamps_offset) ? GYRE_NEEDS_STAMPS_ : 0);
@@ -615,12 +622,20 @@ GYRE_HELPER gyre_u32 gyre_link_entry_of_(const gyre_cuda_arguments &arguments, c
                                          const gyre_served *queue)
 {
     const gyre_u64 serial = gyre_near_load_(&arguments.relay->rows[queue->entry].row.serial);
-    const gyre_u32 count = links->table ? gyre_near_half_load_(&links->table->entry_count) : 0;
-    for (gyre_u32 i = 0; i < count; i++)
+    for (gyre_u32 i = 0; i < links->entry_count; i++)
         if (links->entries[i].flows && links->entries[i].queue == queue->entry &&
             links->entries[i].serial == serial)
             return i + 1;
     return 0;
+}
+
+/* A queue of the block is that entry: its lap is known to all stages before they get a message of it. Called by one thread. */
+GYRE_HELPER void gyre_link_enter_by_(gyre_link_view_ *links, const gyre_link_entry_ *entry,
+                                     const gyre_served *queue)
+{
+    atomicAdd(&links->enters, 1u);
+    atomicMax_system(&gyre_entry_head_(entry)->lap, gyre_near_load_(&queue->claims->next) >> entry->shift);
+    gyre_link_fence_(links->far);
 }
 
 /*
@@ -634,6 +649,7 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->table = (const gyre_link_table *)gyre_word_load_(&arguments.control->command.links);
     links->port_count = port_count;
     links->inlet_count = links->table ? gyre_near_half_load_(&links->table->inlet_count) : 0;
+    links->entry_count = links->table ? gyre_near_half_load_(&links->table->entry_count) : 0;
     const gyre_u32 does = links->table ? gyre_near_half_load_(&links->table->answers) : 0;
     links->answers = does & GYRE_TABLE_ANSWERS;
     links->far = does & GYRE_TABLE_FAR;
@@ -656,7 +672,7 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
 GYRE_OUTLINE_ void gyre_link_open_rest_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links)
 {
     const gyre_u32 first = threadIdx.x, step = blockDim.x;
-    const gyre_u32 entries = links->table ? gyre_near_half_load_(&links->table->entry_count) : 0;
+    const gyre_u32 entries = links->entry_count;
 #pragma unroll 1
     for (gyre_u32 i = first; i < links->inlet_count && i < GYRE_LINK_INLETS; i += step)
         links->inlets[i] = gyre_link_in_load_(links, i);
@@ -669,10 +685,13 @@ GYRE_OUTLINE_ void gyre_link_open_rest_(const gyre_cuda_arguments &arguments, gy
         gyre_link_open_kept_(arguments, links, entries);
 #endif
 #pragma unroll 1
-    for (gyre_u32 i = first; i < links->view->queue_count; i += step)
-        if ((links->entry_of[i] = (gyre_u8)gyre_link_entry_of_(arguments, links, &links->view->served[i])) !=
-            0)
-            atomicAdd(&links->enters, 1u);
+    for (gyre_u32 i = first; i < links->view->queue_count; i += step) {
+        const gyre_served *queue = &links->view->served[i];
+        const gyre_u32 entry = gyre_link_entry_of_(arguments, links, queue);
+        links->entry_of[i] = (gyre_u8)entry;
+        if (entry)
+            gyre_link_enter_by_(links, &links->entries[entry - 1], queue);
+    }
 }
 
 /* Opens the kernel's links and entries. Called by all threads. */

@@ -116,6 +116,8 @@ GYRE_HELPER void gyre_link_hold_(gyre_link_view_ *links)
     } else {
         *(volatile gyre_u64 *)&links->view->served[run->which].claims->next =
             end; /* in shared memory, or not */
+        if (links->found && run->from == GYRE_RUN_ENTRY)
+            gyre_lap_note_(&links->entries[run->entry], run->first, links->found, (gyre_u32)run->mask);
         gyre_link_hope_anew_(links, run->which, links->found, run->count);
     }
     run->count = links->found;
@@ -310,10 +312,7 @@ GYRE_HELPER gyre_u32 gyre_link_emitted_(const gyre_link_view_ *links, gyre_link_
     return 0;
 }
 
-/*
- * Settles the only message of its flow: as long as it stays alone, nothing is counted. `begins`: the message is the request,
- * and its flow's entry has the index of an earlier one.
- */
+/* Settles the only message of its flow: as long as it stays alone, nothing is counted. `begins`: the message is the request. */
 GYRE_HELPER void gyre_settle_sole_(const gyre_link_view_ *links, gyre_link_message_ *message,
                                    const gyre_slot *out, gyre_u32 sent, gyre_u32 begins)
 {
@@ -322,11 +321,20 @@ GYRE_HELPER void gyre_settle_sole_(const gyre_link_view_ *links, gyre_link_messa
         return;
     }
     if (begins)
-        *(volatile gyre_u64 *)&gyre_flow_of_(links, message->origin)->index = message->index;
+        gyre_flow_name_(gyre_entry_of_(links, message->origin), message->origin, message->index);
     if (sent == 1 && out->info != GYRE_OUTCOME_REPLY)
         message->next |= GYRE_ORIGIN_SOLE;
     else
         gyre_flow_begins_(links, message->origin, out, sent);
+}
+
+/*
+ * Whether later stages may read what was written when a request was taken, so that a fence stands before its messages: of an entry that
+ * needs more. Headers are the client's, and were there before the request.
+ */
+GYRE_HELPER gyre_u32 gyre_entry_writes_(const gyre_link_view_ *links)
+{
+    return GYRE_HEADED || links->needs;
 }
 
 #include "gyre/dialect/cuda_link_group.h"
@@ -354,12 +362,12 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
         else
             message->to = gyre_settle_counted_(links, message->origin, out, sent);
         if (message->to && !begins)
-            message->index = gyre_near_load_(&gyre_flow_of_(links, message->origin)->index);
+            message->index = gyre_flow_index_(gyre_entry_of_(links, message->origin), message->origin);
     }
     out->sequence = message->index + 1;
     if (message->to && message->origin && links->needs)
         gyre_entry_end_(links, message->origin, message->index, message->to, out);
-    message->counted = sent && (begins || !(message->next & GYRE_ORIGIN_SOLE));
+    message->counted = sent && ((begins && gyre_entry_writes_(links)) || !(message->next & GYRE_ORIGIN_SOLE));
 }
 #endif
 #include "gyre/dialect/cuda_link_limited.h"
@@ -372,17 +380,17 @@ GYRE_HELPER gyre_link_message_ gyre_link_begin_(const gyre_link_view_ *links, co
     gyre_link_message_ message = {0, run->first + number, 0, 0, 0};
     gyre->failed = 0;
     gyre->origin = 0;
-    gyre->flow = 0;
+    gyre->entry = 0;
     gyre->clears = GYRE_LINK_CLEARS_(links, 0);
     GYRE_LINK_TAKE_TOKEN_(links, number, gyre);
     if (run->from == GYRE_RUN_QUEUE)
         return message;
     if (run->from == GYRE_RUN_ENTRY) {
-        message.origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(run->entry, (gyre_u32)(message.index & run->mask));
+        message.origin = gyre_origin_begins_(run->entry, message.index, (gyre_u32)run->mask);
     } else {
         message.origin = in->sequence; /* where a slot of a link has its origin */
         if (!(message.origin & GYRE_ORIGIN_TAP))
-            gyre->flow = &gyre_flow_of_(links, message.origin)->index;
+            gyre->entry = gyre_entry_of_(links, message.origin);
     }
     gyre->origin = message.origin;
     gyre->index = message.index;

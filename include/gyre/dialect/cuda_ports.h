@@ -134,13 +134,13 @@ GYRE_HELPER gyre_u32 gyre_hop(const gyre_context *gyre)
     return GYRE_ORIGIN_HOPS(gyre->origin);
 }
 
+GYRE_HELPER gyre_u64 gyre_flow_index_(const struct gyre_link_entry_ *entry, gyre_u64 origin);
+
 GYRE_HELPER gyre_u64 gyre_flow_id(const gyre_context *gyre)
 {
-    gyre_u64 index = gyre->index;
     if (gyre->origin & GYRE_ORIGIN_TAP)
         return 0;
-    if (gyre->flow)
-        asm volatile("ld.relaxed.sys.global.u64 %0,[%1];" : "=l"(index) : "l"(gyre->flow) : "memory");
+    const gyre_u64 index = gyre->entry ? gyre_flow_index_(gyre->entry, gyre->origin) : gyre->index;
     return gyre->origin ? ((gyre_u64)GYRE_ORIGIN_TABLE(gyre->origin) + 1) << 56 | (index << 8 >> 8) : 0;
 }
 

@@ -384,7 +384,7 @@ GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_cuda_argument
 #if GYRE_STAGE
     gyre->clears = 0;
     gyre->origin = gyre->index = 0;
-    gyre->flow = 0;
+    gyre->entry = 0;
     gyre->ports = 0;
 #endif
     GYRE_HEADER_QUEUE_(gyre, 0, 0, 0);

@@ -123,8 +123,8 @@ typedef struct gyre_context {
     void *ports;     /* of the current call */
 #ifdef GYRE_DIALECT_CUDA
     gyre_u32 clears; /* not 0: places to emit to are zeroed, because another program may get what is there */
-    gyre_u64 index;  /* of the request that began the flow, where `flow` is NULL */
-    const gyre_u64 *flow; /* where that index is otherwise */
+    gyre_u64 index;  /* of the request that began the flow, where `entry` is NULL */
+    const struct gyre_link_entry_ *entry; /* says that index otherwise (cuda_link_lap.h) */
 #if GYRE_LIMITED
     gyre_u32 again,
         turn; /* the handler asked for another call; how often it was called with this message before */
