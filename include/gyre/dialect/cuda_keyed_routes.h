@@ -466,7 +466,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_routed_(const gyre_block_view *view, cons
     if (part != GYRE_KEYED_NOWHERE)
         gyre_keyed_chain_(run, thread, part);
     __syncthreads();
-    return gyre_keyed_handle_part_<K>(run, cells, GYRE_KEYED_ROUTED_, table, gyre);
+    return gyre_keyed_handle_part_<K>(run, gyre_keyed_walk_of_(run, cells, GYRE_KEYED_ROUTED_), table, gyre);
 }
 
 /* Handles what the routers send, until all have closed their rings. Called by all threads of an owner. */
@@ -479,11 +479,12 @@ GYRE_HELPER void gyre_keyed_own_(const gyre_cuda_arguments &arguments, gyre_bloc
     const gyre_keyed_table *table = (const gyre_keyed_table *)arguments.state;
     __syncthreads();
     gyre_keyed_own_begin_(arguments, view, owner, stage);
+    gyre_keyed_reminders_begin_<K>(view);
     __syncthreads();
     for (;;) {
         const gyre_u32 count = gyre_keyed_gather_<K>(view, owner, stage, cells);
         if (owner->closed == (1u << view->routers) - 1)
-            return;
+            break;
         if (threadIdx.x == 0 && count)
             gyre_turn_begins_(gyre_turn_(arguments, 0));
         if (threadIdx.x == 0)
@@ -492,6 +493,7 @@ GYRE_HELPER void gyre_keyed_own_(const gyre_cuda_arguments &arguments, gyre_bloc
             const gyre_u32 failed = gyre_keyed_handle_routed_<K>(view, owner, run, cells, table, gyre);
             if (failed)
                 atomicAdd(&view->failed, (gyre_u64)failed);
+            gyre_keyed_note_due_<K>(arguments, view, gyre);
             __syncthreads(); /* all replies are in their cells */
             gyre_keyed_reply_<K>(view, owner, cells);
             gyre_keyed_handled_(view, owner, stage, count);
@@ -506,7 +508,9 @@ GYRE_HELPER void gyre_keyed_own_(const gyre_cuda_arguments &arguments, gyre_bloc
             gyre_tell_counts_(arguments, view);
         }
         __syncthreads();
+        gyre_keyed_remind_due_<K>(arguments, view, blockIdx.x - view->routers, view->owners, gyre);
     }
+    gyre_keyed_reminders_end_<K>(view);
 }
 
 /* Serves the queues with the other blocks, until another order. Called by all threads. */
