@@ -222,6 +222,7 @@ static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module
     CUdeviceptr control = 0;
     if (!kernel)
         return device->host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
+    resident->reminds = kernel->record.reminds;
     gyre_status status = find_function(resident, module, kernel);
     if (status == GYRE_OK)
         status = take_room(resident, kernel, desc->lanes);

@@ -46,6 +46,13 @@ struct gyre_keyed_run_ {
 };
 static_assert(sizeof(gyre_keyed_run_) <= GYRE_KEYED_RUN_MOST, "room for messages beside it");
 
+/** What blocks know of a stage's links (cuda_link_view.h). In other files there are none. */
+#if GYRE_STAGE
+typedef gyre_link_view_ gyre_keyed_links_;
+#else
+struct gyre_keyed_links_;
+#endif
+
 /* most bytes of a state that is in registers, or beside them, while its thread handles messages */
 #define GYRE_KEYED_NEAR_MOST 128
 
@@ -302,7 +309,7 @@ struct gyre_keyed_walk_ {
     gyre_u32 slot, next;
     gyre_u64 at; /* of `next`, read before the handler has ended */
 #if GYRE_STAGE
-    const gyre_link_view_ *links; /* NULL: the messages came by routers */
+    const gyre_link_view_ *links;
     gyre_link_message_ message;
     gyre_u32 passed; /* enum gyre_keyed_passed_ */
 #endif
@@ -344,15 +351,15 @@ GYRE_HELPER int gyre_keyed_begin_(gyre_keyed_walk_ *walk, gyre_context *gyre, gy
     (void)copy;
     gyre->failed = 0;
 #if GYRE_STAGE
-    if (walk->links)
-        return gyre_keyed_linked_begin_<K>(walk, gyre, copy);
-#endif
+    return gyre_keyed_linked_begin_<K>(walk, gyre, copy);
+#else
     GYRE_HEADER_TAKE_TO_(gyre, index, copy);
 #if GYRE_TIMED
     GYRE_STAMP_BEGIN_(gyre, index, started);
     walk->started = started;
 #endif
     return gyre_seal_holds_(gyre, index, in + 1, in->length);
+#endif
 }
 
 /* Handles a message that has begun. Its reply has its sequence. Returns 1 when it failed. */
@@ -368,12 +375,13 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_one_(gyre_keyed_walk_ *walk, void *state,
     const int result = K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, 0, 0, gyre);
     const gyre_u32 failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
 #if GYRE_STAGE
-    if (walk->links)
-        return gyre_keyed_linked_end_<K>(walk, gyre);
-#endif
+    (void)failed; /* what becomes of the message may fail it too */
+    return gyre_keyed_linked_end_<K>(walk, gyre);
+#else
     gyre_seal_reply_(gyre, index, out->info, out + 1, out->length);
     GYRE_STAMP_END_(gyre, index, walk->started);
     return failed;
+#endif
 }
 
 /*
@@ -382,14 +390,14 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_one_(gyre_keyed_walk_ *walk, void *state,
  */
 template <class K> GYRE_HELPER gyre_u32 gyre_keyed_refuse_(gyre_keyed_walk_ *walk, gyre_context *gyre)
 {
-    gyre_chunk *cell = walk->cells + walk->slot * gyre_stage_<K>::cell;
 #if GYRE_STAGE
-    if (walk->links)
-        return gyre_keyed_linked_refuse_<K>(walk, gyre);
-#endif
+    return gyre_keyed_linked_refuse_<K>(walk, gyre);
+#else
+    gyre_chunk *cell = walk->cells + walk->slot * gyre_stage_<K>::cell;
     gyre_lane_end_(gyre, (gyre_slot *)(cell + gyre_stage_<K>::request_chunks), GYRE_FAILED, 0);
     GYRE_STAMP_END_(gyre, gyre_keyed_index_(walk, (const gyre_slot *)cell), walk->started);
     return 1;
+#endif
 }
 
 /*
@@ -456,11 +464,16 @@ GYRE_HELPER void gyre_keyed_walk_begin_(gyre_keyed_run_ *run, gyre_u32 number, g
         run->bits[__ffs((int)rows) - 1][number] = 0;
 }
 
-/* A walk through a run. `first`: as in gyre_keyed_walk_. */
+/* A walk through a run. `first`: as in gyre_keyed_walk_; `links`: NULL in files that are no stages. */
 GYRE_HELPER gyre_keyed_walk_ gyre_keyed_walk_of_(const gyre_keyed_run_ *run, gyre_chunk *cells,
-                                                 gyre_u64 first)
+                                                 gyre_u64 first, const gyre_keyed_links_ *links)
 {
     gyre_keyed_walk_ walk = {cells, first, gyre_shared_address_(run->at)};
+#if GYRE_STAGE
+    walk.links = links;
+#else
+    (void)links;
+#endif
     return walk;
 }
 
@@ -594,12 +607,12 @@ template <class K> GYRE_HELPER void gyre_keyed_reside_(const gyre_cuda_arguments
 #if GYRE_STAGE
         gyre_keyed_linked_open_<K>(arguments, &view, &links);
         if (view.routers)
-            gyre_keyed_serve_routed_<K>(arguments, &view, &run, gyre_dynamic_memory_, &gyre);
+            gyre_keyed_serve_routed_<K>(arguments, &view, &links, &run, gyre_dynamic_memory_, &gyre);
         else
             gyre_keyed_linked_serve_<K>(arguments, &links, &run, cells, &gyre);
 #else
         if (view.routers)
-            gyre_keyed_serve_routed_<K>(arguments, &view, &run, gyre_dynamic_memory_, &gyre);
+            gyre_keyed_serve_routed_<K>(arguments, &view, 0, &run, gyre_dynamic_memory_, &gyre);
         else if (blockIdx.x == 0)
             gyre_keyed_lead_<K>(arguments, &view, &run, cells, &gyre);
         else

@@ -14,11 +14,62 @@ enum gyre_keyed_passed_ {
     GYRE_KEYED_PASSED_OVER_  /* its flow is over its quota */
 };
 
+#define GYRE_KEYED_LINKED_ 3u /* the kind of a line (cuda_keyed_routes.h) of a message that came by a link */
+
 /* The word of a message's cell that says where its completion goes (gyre_link_message_.to) once it was settled. */
 GYRE_HELPER gyre_u64 *gyre_keyed_linked_to_(gyre_chunk *cell)
 {
     return &((gyre_slot *)cell)->sequence;
 }
+
+/* ---- messages of routers ---- */
+
+/* The queue of a message that came by a router, and whether it came by a link before. */
+#define GYRE_KEYED_QUEUE_(in)     ((in)->info & 0xffu)
+#define GYRE_KEYED_IS_LINKED_(in) ((in)->info >> 8 == GYRE_KEYED_LINKED_)
+
+/* As gyre_link_begin_: its queue and kind are in its cell, and of a message of a link its origin. Nothing else is beside it. */
+GYRE_HELPER gyre_link_message_ gyre_keyed_routed_begin_(const gyre_link_view_ *links, const gyre_slot *in,
+                                                        gyre_context *gyre)
+{
+    gyre_link_message_ message = {0, in->sequence - 1, 0, 0, 0};
+    const gyre_u32 which = GYRE_KEYED_QUEUE_(in), is_linked = GYRE_KEYED_IS_LINKED_(in);
+    if (is_linked) {
+        message.origin = in->sequence;
+        message.index = 0; /* its flow has it */
+    } else if (links->entry_of[which]) {
+        const gyre_u32 place = (gyre_u32)(message.index & links->view->served[which].mask);
+        message.origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(links->entry_of[which] - 1u, place);
+    }
+    gyre->failed = 0;
+    gyre->origin = message.origin;
+    gyre->index = message.index;
+    gyre->flow =
+        is_linked && !(message.origin & GYRE_ORIGIN_TAP) ? &gyre_flow_of_(links, message.origin)->index : 0;
+    return message;
+}
+
+/* As gyre_link_settle_, for a kernel without ports. */
+GYRE_HELPER void gyre_keyed_routed_settle_(const gyre_link_view_ *links, gyre_link_message_ *message,
+                                           const gyre_slot *in, gyre_slot *out)
+{
+    const gyre_u64 origin = message->origin;
+    if (origin & GYRE_ORIGIN_TAP)
+        return;
+    if (origin && out->info == GYRE_OUTCOME_REPLY && !links->answers)
+        gyre_link_fail_(out, GYRE_FAILURE_ANSWER, "replied, and is no answer of its pipeline");
+    if (!origin)
+        message->to = (gyre_u64)gyre_reply_at_(&links->view->served[GYRE_KEYED_QUEUE_(in)], message->index);
+    else if (origin & GYRE_ORIGIN_SOLE)
+        message->to = gyre_reply_of_(links, origin);
+    else
+        message->to = gyre_settle_counted_(links, origin, out, 0);
+    if (message->to && GYRE_KEYED_IS_LINKED_(in))
+        message->index = gyre_near_load_(&gyre_flow_of_(links, origin)->index);
+    out->sequence = message->index + 1;
+}
+
+/* ---- all messages ---- */
 
 /* Notes to which flow the message of the walk belongs. Returns 0, and says why in walk->passed, when it goes to no handler. */
 template <class K>
@@ -26,9 +77,13 @@ GYRE_HELPER gyre_u32 gyre_keyed_linked_enter_(gyre_keyed_walk_ *walk, gyre_conte
 {
     gyre_chunk *cell = walk->cells + walk->slot * gyre_stage_<K>::cell;
     const gyre_slot *in = (const gyre_slot *)cell;
-    walk->message = gyre_link_begin_(walk->links, in, walk->slot, gyre);
     walk->passed = GYRE_KEYED_PASSED_NOT_;
     *begun = GYRE_BEGUN_;
+    if (walk->first == GYRE_KEYED_ROUTED_) {
+        walk->message = gyre_keyed_routed_begin_(walk->links, in, gyre);
+        return 1;
+    }
+    walk->message = gyre_link_begin_(walk->links, in, walk->slot, gyre);
     if (gyre_link_begins_more_(walk->links))
         *begun = gyre_entry_begin_(walk->links, walk->message.origin, in, K::gyre_its_request_size_);
     if (*begun == GYRE_BEGUN_BUSY_)
@@ -63,7 +118,10 @@ template <class K> GYRE_HELPER gyre_u32 gyre_keyed_linked_settle_(gyre_keyed_wal
 {
     gyre_chunk *cell = walk->cells + walk->slot * gyre_stage_<K>::cell;
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
-    gyre_link_settle_<K>(walk->links, &walk->message, 0, out);
+    if (walk->first == GYRE_KEYED_ROUTED_)
+        gyre_keyed_routed_settle_(walk->links, &walk->message, (const gyre_slot *)cell, out);
+    else
+        gyre_link_settle_<K>(walk->links, &walk->message, 0, out);
     *gyre_keyed_linked_to_(cell) = walk->message.to;
     return out->info == GYRE_OUTCOME_FAILED;
 }
@@ -102,12 +160,15 @@ template <class K> GYRE_HELPER gyre_u32 gyre_keyed_linked_refuse_(gyre_keyed_wal
     return gyre_keyed_linked_end_<K>(walk, gyre);
 }
 
-/* Ends a message that was dropped, or has a wrong length: its outcome is in its cell. Called by the thread of its number. */
+/*
+ * Ends a message that was dropped, or has a wrong length: its outcome is in its cell. `first`: as in gyre_keyed_walk_. Called by the thread
+ * of its number.
+ */
 template <class K>
 GYRE_HELPER void gyre_keyed_linked_settle_alone_(const gyre_link_view_ *links, gyre_chunk *cells,
-                                                 gyre_u32 slot, gyre_context *gyre)
+                                                 gyre_u64 first, gyre_u32 slot, gyre_context *gyre)
 {
-    gyre_keyed_walk_ walk = {cells, links->run.first, 0, slot};
+    gyre_keyed_walk_ walk = {cells, first, 0, slot};
     gyre_u32 begun;
     walk.links = links;
     if (!gyre_keyed_linked_enter_<K>(&walk, gyre, &begun))

@@ -57,7 +57,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_run_(gyre_block_view *view, gyre_keyed_ru
     if (part != GYRE_KEYED_NOWHERE)
         gyre_keyed_chain_(run, thread, part);
     __syncthreads();
-    return gyre_keyed_handle_part_<K>(run, gyre_keyed_walk_of_(run, cells, worker->first), table, gyre);
+    return gyre_keyed_handle_part_<K>(run, gyre_keyed_walk_of_(run, cells, worker->first, 0), table, gyre);
 }
 
 /* Posts block 0's run to the other blocks. Called by all threads of block 0; the run lies in device memory. */

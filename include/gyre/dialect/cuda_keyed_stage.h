@@ -9,6 +9,26 @@
 #ifndef GYRE_DIALECT_CUDA_KEYED_STAGE_H
 #define GYRE_DIALECT_CUDA_KEYED_STAGE_H
 
+/*
+ * Decides which blocks of a stage route messages, when gyre_keyed_choose_routers_ has looked at its queues: all messages have to be lines,
+ * and flows need nothing besides. All blocks decide alike, because they have the same table. Called by one thread.
+ */
+GYRE_HELPER void gyre_keyed_choose_linked_(gyre_block_view *view, const gyre_link_view_ *links)
+{
+    const gyre_u32 sources = view->queue_count + links->inlet_count;
+    gyre_u32 routers = gridDim.x / 4, fits = view->routers && !GYRE_LIMITED && !links->needs &&
+                                             links->inlet_count <= GYRE_KEYED_INLETS_MOST;
+#pragma unroll 1
+    for (gyre_u32 i = 0; fits && i < links->inlet_count; i++)
+        fits = links->inlets[i].stride <= GYRE_LINE_SIZE;
+    routers = routers < GYRE_KEYED_ROUTERS_MOST ? routers : GYRE_KEYED_ROUTERS_MOST;
+    routers = routers < sources ? routers : sources;
+    view->routers = fits ? (routers ? routers : 1) : 0;
+    view->owners = fits ? gridDim.x - view->routers : 0;
+    if (view->owners > GYRE_KEYED_OWNERS_MOST)
+        view->owners = GYRE_KEYED_OWNERS_MOST;
+}
+
 /* Takes up the table of links. Behind it all blocks know whether they route. Called by all threads, at each order to run. */
 template <class K>
 GYRE_HELPER void gyre_keyed_linked_open_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
@@ -20,7 +40,7 @@ GYRE_HELPER void gyre_keyed_linked_open_(const gyre_cuda_arguments &arguments, g
     if (threadIdx.x == 0) {
         links->drains = 0;
         if (links->table)
-            view->routers = view->owners = 0;
+            gyre_keyed_choose_linked_(view, links);
     }
     __syncthreads();
 }
@@ -40,7 +60,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_linked_sort_(gyre_keyed_run_ *run, const gyre_li
     if (gyre_settle_<K>(in, out, links->run.first + slot, drop_before, blockIdx.x == 0)) {
         *mine = blockIdx.x == 0;
         if (*mine)
-            gyre_keyed_linked_settle_alone_<K>(links, cells, slot, gyre);
+            gyre_keyed_linked_settle_alone_<K>(links, cells, links->run.first, slot, gyre);
     } else {
         gyre_keyed_key_<K>(gyre_payload_(in), key);
         const gyre_u64 hash = gyre_keyed_hash_of_<K>(table, key);
@@ -87,9 +107,8 @@ GYRE_HELPER void gyre_keyed_linked_run_(const gyre_cuda_arguments &arguments, gy
     if (part != GYRE_KEYED_NOWHERE)
         gyre_keyed_chain_(run, threadIdx.x, part);
     __syncthreads();
-    gyre_keyed_walk_ walk = gyre_keyed_walk_of_(run, cells, links->run.first);
-    walk.links = links;
-    const gyre_u32 failed = gyre_keyed_handle_part_<K>(run, walk, table, gyre);
+    const gyre_u32 failed = gyre_keyed_handle_part_<K>(
+        run, gyre_keyed_walk_of_(run, cells, links->run.first, links), table, gyre);
     if (failed)
         atomicAdd(&links->view->failed, (gyre_u64)failed);
     gyre_keyed_note_due_<K>(arguments, links->view, gyre);

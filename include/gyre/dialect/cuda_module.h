@@ -41,6 +41,7 @@
 #define GYRE_KEYED_ROUTED_ROOM  128
 #define GYRE_KEYED_ROUTERS_MOST 15
 #define GYRE_KEYED_OWNERS_MOST  128
+#define GYRE_KEYED_INLETS_MOST  32 /* rings of links from which messages are routed */
 
 /*
  * How many messages of a block kernel are fetched together at most, and the bytes of shared memory that they may take.

@@ -295,9 +295,9 @@ GYRE_HELPER gyre_i64 gyre_wake_clock_(const gyre_block_view *view)
 #pragma unroll 1
     for (gyre_u32 i = 0; i < view->queue_count; i++) {
         const gyre_served *queue = &view->served[i];
+        const gyre_queue_host *none = 0;
         const gyre_queue_host *host =
-            (const gyre_queue_host *)((const gyre_u8 *)queue->drop_before -
-                                      __builtin_offsetof(gyre_queue_host, drop_before));
+            (const gyre_queue_host *)((const gyre_u8 *)queue->drop_before - (gyre_u64)&none->drop_before);
         const gyre_u64 tick_ns = gyre_word_load_(&host->tick_ns);
         gyre_fence_system_(); /* pairs with the host's release: the index is that of this tick, or of a later one */
         if (tick_ns && (gyre_i64)(queue->own.next - gyre_word_load_(&host->tick_index)) >= 0)
