@@ -213,17 +213,6 @@ static gyre_status fill_arguments(gyre_resident *resident, const gyre_resident_d
     return GYRE_OK;
 }
 
-static gyre_status refuse_reminders(const gyre_device *device, const gyre_kernel_record *record)
-{
-    if (!record->reminds)
-        return GYRE_OK;
-    return device->host->error(
-        GYRE_UNIMPLEMENTED,
-        "kernel '%s' is a keyed actor with GYRE_REMINDED, and this backend reminds no keys "
-        "yet: launch it on backend 'cpu'",
-        record->name);
-}
-
 /* Fills in the resident and makes its objects. The caller holds residents->lock. */
 static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module,
                                     const gyre_resident_desc *desc)
@@ -233,9 +222,8 @@ static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module
     CUdeviceptr control = 0;
     if (!kernel)
         return device->host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
-    gyre_status status = refuse_reminders(device, &kernel->record);
-    if (status == GYRE_OK)
-        status = find_function(resident, module, kernel);
+    resident->reminds = kernel->record.reminds;
+    gyre_status status = find_function(resident, module, kernel);
     if (status == GYRE_OK)
         status = take_room(resident, kernel, desc->lanes);
     cuda_times_prepare(resident);

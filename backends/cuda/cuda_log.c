@@ -40,10 +40,24 @@ void cuda_log_drain(gyre_resident *resident)
         hand_on(resident, &log);
 }
 
+/* Whether a kernel that handled nothing may have logged: a reminder is no message. Looks at the ring's head now and then. */
+static bool may_have_logged(gyre_resident *resident)
+{
+    enum { LOOK_NS = 20000000 };
+    const uint64_t now = resident->device->host->now_ns();
+    gyre_device_log head;
+    if (!resident->reminds || now - resident->log_looked_ns < LOOK_NS)
+        return false;
+    resident->log_looked_ns = now;
+    return cuda_service_read(resident->device, &head, resident->memory + resident->log_offset, sizeof head,
+                             "what reminders logged is looked for later, unless their kernel ends") &&
+           head.next != resident->log_next;
+}
+
 void cuda_log_look(gyre_resident *resident)
 {
     const uint64_t now = cuda_resident_handled(resident);
-    if (now != resident->log_handled)
+    if (now != resident->log_handled || may_have_logged(resident))
         cuda_log_drain(resident);
     resident->log_handled = now;
 }

@@ -140,6 +140,9 @@ static const char *const routed_six[] = {"kernel.keyed_48.keys=1572864", "kernel
         kind, 65536, 65536, 256, rings                                                                       \
     }
 
+static const char *const keyed_linked[] = {"backend.cpu.pin=none", "kernel.keyed_linked_48.keys=1048576",
+                                           NULL};
+
 /* A thread a stage, on whatever processors there are, as its floor has it. */
 static const char *const unpinned[] = {"backend.cpu.pin=none", NULL};
 static const char *const isolated[] = {"backend.default.isolation=process", NULL};
@@ -395,6 +398,7 @@ const bench_case bench_cases[] = {
     {"keyed/48/hot", bench_run_stream, NO_FLOOR, {BENCH_KEYED_HOT, 1024, 1024, 256, 1}, keyed, {{0}}},
     {"keyed/48/pair", bench_run_wide, NO_FLOOR, PAIR_KEYED(BENCH_KEYED_RINGS, 1), routed_one, {{0}}},
     {"keyed/48/six", bench_run_wide, NO_FLOOR, PAIR_KEYED(BENCH_KEYED_RINGS, 6), routed_six, {{0}}},
+    {"keyed/48/linked", bench_run_keyed_linked, NO_FLOOR, ONE(BENCH_48), keyed_linked, {{0}}},
     {"keyed/48/hot/pair", bench_run_wide, NO_FLOOR, PAIR_KEYED(BENCH_KEYED_HOT, 1), routed_hot, {{0}}},
     {"recover/fault",
      bench_run_recover_fault,

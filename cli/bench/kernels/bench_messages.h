@@ -44,6 +44,13 @@ GYRE_MESSAGE(keyed_state, BENCH_KEYED_STATE)
 #define BENCH_KEYED_WORDS(FIELD) FIELD(u64, key) FIELD(u64, word[5])
 GYRE_MESSAGE(keyed_words, BENCH_KEYED_WORDS)
 
+/* A request whose kernel sends BENCH_ORDER_MANY messages to a keyed actor, from number `first` on, each for one of BENCH_ORDER_KEYS keys. */
+#define BENCH_ORDER_MANY         256
+#define BENCH_ORDER_KEYS         (1u << 20)
+#define BENCH_ORDER_KEY(number)  ((number)*0x9e3779b97f4a7c15u & (BENCH_ORDER_KEYS - 1))
+#define BENCH_KEYED_ORDER(FIELD) FIELD(u64, first)
+GYRE_MESSAGE(keyed_order, BENCH_KEYED_ORDER)
+
 /* Arithmetic that no compiler can shorten: each turn needs the result of the turn
  * before, and its numbers come with the message. */
 #define BENCH_CHAIN_TURNS          102

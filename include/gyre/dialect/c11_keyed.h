@@ -6,8 +6,13 @@
 #ifndef GYRE_DIALECT_C11_KEYED_H
 #define GYRE_DIALECT_C11_KEYED_H
 
-#include "gyre/dialect/c11_reminders.h"
+#define GYRE_REMINDS_NOW_(context) (context)->services->time_ns()
+#define GYRE_REMINDS_FAIL_(context, text)                                                                    \
+    ((context)->failed = 1, (context)->fail_code = GYRE_FAILURE_KEYS, (context)->fail_text = (text))
+#include "gyre/dialect/keyed_reminders.h"
 #include "gyre/keyed_layout.h"
+
+typedef void (*gyre_reminded_)(void *state, const gyre_reminder *reminder, gyre_context *context);
 
 /** What a keyed actor does when a key is born, when it leaves, and when it is reminded; NULL: nothing, and no key leaves. */
 typedef struct gyre_keyed_hooks_ {

@@ -82,7 +82,7 @@ typedef struct gyre_context {
     gyre_u64 origin;      /* the current message's GYRE_ORIGIN_... (link_layout.h); 0: it came by a queue */
     gyre_u64 flow;        /* a number of the current message's flow that no other flow of its pipeline has */
     gyre_u32 forgets;     /* of a keyed actor: the message's key leaves when its handler has returned */
-    gyre_u32 reminds;     /* of a keyed actor: GYRE_REMINDS_... (c11_reminders.h) */
+    gyre_u32 reminds;     /* of a keyed actor: GYRE_REMINDS_... (keyed_reminders.h) */
     gyre_u32
         by_sent; /* reminders go by the times at which messages were sent (gyre_control_command.by_ticks) */
     gyre_i64 remind_at_ns;

@@ -79,6 +79,9 @@ GYRE_HELPER void gyre_speak_(const gyre_cuda_arguments &arguments, gyre_block_vi
         return;
     arguments.relay->command = view->command;
     arguments.relay->live = view->live;
+#if GYRE_STAGE && GYRE_KEYED
+    arguments.relay->links = gyre_word_load_(&arguments.control->command.links);
+#endif
     __threadfence();
     asm volatile("st.release.gpu.global.u64 [%0],%1;" ::"l"(&arguments.relay->order), "l"(view->order)
                  : "memory");
@@ -301,6 +304,11 @@ GYRE_PART_ void gyre_arrive_(const gyre_cuda_arguments &arguments, gyre_block_vi
     view->order_word = blockIdx.x == 0 ? &arguments.orders->order : &arguments.relay->order;
     view->asked = (gyre_u64)clock64();
     view->queue_count = 0;
+#if GYRE_KEYED
+    view->wake_ns = GYRE_NEVER_WOKEN_;
+    view->by_ticks = gyre_half_load_(&arguments.control->command.by_ticks);
+    view->told_due = 0;
+#endif
     view->team_size = view->team_leader = 1;
     view->handled = gyre_word_load_(&line->handled);
     view->failed = gyre_word_load_(&line->failed);

@@ -17,8 +17,10 @@
 #ifndef GYRE_DIALECT_CUDA_KEYED_H
 #define GYRE_DIALECT_CUDA_KEYED_H
 
-#define GYRE_CALLED_ GYRE_HELPER
-#include "gyre/dialect/keyed_table.h"
+#define GYRE_CALLED_                      GYRE_HELPER
+#define GYRE_REMINDS_NOW_(context)        gyre_time_ns(context)
+#define GYRE_REMINDS_FAIL_(context, text) gyre_fail_((context), GYRE_FAILURE_KEYS, (text))
+#include "gyre/dialect/keyed_reminders.h"
 
 /*
  * The least number of messages that a run is allowed to have, however slow the handler is. Tests on a GPU made of software, where
@@ -43,6 +45,13 @@ struct gyre_keyed_run_ {
     gyre_u32 there;  /* a run was posted */
 };
 static_assert(sizeof(gyre_keyed_run_) <= GYRE_KEYED_RUN_MOST, "room for messages beside it");
+
+/** What blocks know of a stage's links (cuda_link_view.h). In other files there are none. */
+#if GYRE_STAGE
+typedef gyre_link_view_ gyre_keyed_links_;
+#else
+struct gyre_keyed_links_;
+#endif
 
 /* most bytes of a state that is in registers, or beside them, while its thread handles messages */
 #define GYRE_KEYED_NEAR_MOST 128
@@ -69,8 +78,8 @@ template <class K> struct gyre_keyed_turn_ {
     gyre_u64 state[words];
 };
 
-/** The hooks of a keyed actor that has none. */
-struct gyre_keyed_no_hooks_ {
+/** What a keyed actor does when keys come and go, when it does nothing; and when it reminds none. */
+struct gyre_keyed_no_lives_ {
     enum { gyre_its_keys_leave_ = 0 };
     static __device__ __forceinline__ void gyre_its_born_(const void *, void *, gyre_context *)
     {
@@ -79,6 +88,18 @@ struct gyre_keyed_no_hooks_ {
     {
         return 0;
     }
+};
+
+struct gyre_keyed_no_reminders_ {
+    enum { gyre_its_keys_are_reminded_ = 0 };
+    static __device__ __forceinline__ void gyre_its_reminded_(void *, const gyre_reminder *, gyre_context *)
+    {
+    }
+};
+
+/** The hooks of a keyed actor, as gyre_keyed_hooks_<void(LIVES, REMINDERS)>: a comma would divide a macro's argument. */
+template <class F> struct gyre_keyed_hooks_;
+template <class L, class R> struct gyre_keyed_hooks_<void(L, R)> : L, R {
 };
 
 /* ---- one message ---- */
@@ -128,7 +149,8 @@ GYRE_HELPER int gyre_keyed_make_room_(const gyre_keyed_table *table, gyre_keyed_
 #pragma unroll 1
     for (gyre_u32 i = 0; hooks::gyre_its_keys_leave_ && i < GYRE_KEYED_LOOKS_; i++) {
         gyre_keyed_entry *entry = gyre_keyed_oldest_(table, part);
-        if (hooks::gyre_its_leaves_(gyre_keyed_state(table, entry), gyre)) {
+        const int waits = hooks::gyre_its_keys_are_reminded_ && gyre_keyed_due_of(table, entry)->place;
+        if (!waits && hooks::gyre_its_leaves_(gyre_keyed_state(table, entry), gyre)) {
             gyre_keyed_remove_(table, part, entry);
             part->left++;
             return 1;
@@ -163,6 +185,8 @@ template <class K> GYRE_HELPER void gyre_keyed_take_(gyre_keyed_turn_<K> *turn, 
     for (gyre_u32 i = 0; i < gyre_keyed_turn_<K>::words; i++)
         turn->state[i] = from[i];
 }
+
+#include "gyre/dialect/cuda_keyed_reminders.h"
 
 /* Finds or makes the entry of the request's key by its hash. Returns 0 when the message failed. */
 template <class K>
@@ -202,6 +226,7 @@ GYRE_HELPER int gyre_keyed_enter_(gyre_keyed_turn_<K> *turn, const void *request
                                   gyre_keyed_use_ *use)
 {
     use->is_new = 0;
+    gyre_keyed_remind_before_<K>(turn, gyre);
     if (turn->found && !turn->changed)
         use->entry = (gyre_keyed_entry *)(turn->entries + (turn->found - 1) * turn->entry_size);
     else if (!gyre_keyed_search_<K>(turn, request, gyre, use))
@@ -268,36 +293,6 @@ GYRE_HELPER void gyre_keyed_chain_(gyre_keyed_run_ *run, gyre_u32 slot, gyre_u32
         run->at[slot] |= (gyre_u64)(1 + 32 * row + gyre_keyed_first_(bits)) << 32;
 }
 
-/* Notes message `slot` if this block owns its key. Returns its part then. Settles one that its handler does not get. */
-template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_sort_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u32 slot,
-                                      const gyre_worker *worker, const gyre_keyed_table *table)
-{
-    gyre_chunk *cell = cells + slot * gyre_stage_<K>::cell;
-    const gyre_slot *in = (const gyre_slot *)cell;
-    gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
-    const gyre_u64 index = worker->first + slot;
-    gyre_u64 key[K::gyre_its_key_words_];
-    gyre_u32 number = GYRE_KEYED_NOWHERE, others = 1;
-    if (gyre_settle_<K>(in, out, index, worker->drop_before, blockIdx.x == 0)) {
-        if (blockIdx.x == 0) {
-            out->sequence = index + 1;
-            others = 0;
-        }
-    } else {
-        gyre_keyed_key_<K>(gyre_payload_(in), key);
-        const gyre_u64 hash = gyre_keyed_hash_of_<K>(table, key);
-        if (gyre_keyed_owner(table, hash, gridDim.x) == blockIdx.x) {
-            number = gyre_keyed_note_<K>(run, slot, table, key, hash);
-            out->sequence = index + 1;
-            others = 0;
-        }
-    }
-    if (others)
-        atomicAdd(&run->others, 1u);
-    return number;
-}
-
 /* A word of gyre_keyed_run_.at, which no thread changes meanwhile. `list`: where they lie in shared memory. */
 GYRE_HELPER gyre_u64 gyre_keyed_listed_(gyre_u32 list, gyre_u32 slot)
 {
@@ -313,6 +308,11 @@ struct gyre_keyed_walk_ {
     gyre_u32 list;  /* where gyre_keyed_run_.at lies in shared memory */
     gyre_u32 slot, next;
     gyre_u64 at; /* of `next`, read before the handler has ended */
+#if GYRE_STAGE
+    const gyre_link_view_ *links;
+    gyre_link_message_ message;
+    gyre_u32 passed; /* enum gyre_keyed_passed_ */
+#endif
 #if GYRE_TIMED
     gyre_u64 started; /* when the message at `slot` began; 0: it is not timed */
 #endif
@@ -327,6 +327,10 @@ template <class K> GYRE_HELPER void gyre_keyed_step_(gyre_keyed_walk_ *walk, gyr
     turn->found = (gyre_u32)walk->at;
     walk->at = gyre_keyed_listed_(walk->list, walk->next ? walk->next - 1 : walk->slot);
 }
+
+#if GYRE_STAGE
+#include "gyre/dialect/cuda_keyed_linked.h"
+#endif
 
 /* The index of the message that the walk is at, for headers, seals and times. */
 GYRE_HELPER gyre_u64 gyre_keyed_index_(const gyre_keyed_walk_ *walk, const gyre_slot *in)
@@ -346,17 +350,21 @@ GYRE_HELPER int gyre_keyed_begin_(gyre_keyed_walk_ *walk, gyre_context *gyre, gy
     (void)index;
     (void)copy;
     gyre->failed = 0;
+#if GYRE_STAGE
+    return gyre_keyed_linked_begin_<K>(walk, gyre, copy);
+#else
     GYRE_HEADER_TAKE_TO_(gyre, index, copy);
 #if GYRE_TIMED
     GYRE_STAMP_BEGIN_(gyre, index, started);
     walk->started = started;
 #endif
     return gyre_seal_holds_(gyre, index, in + 1, in->length);
+#endif
 }
 
 /* Handles a message that has begun. Its reply has its sequence. Returns 1 when it failed. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_handle_one_(const gyre_keyed_walk_ *walk, void *state, gyre_context *gyre)
+GYRE_HELPER gyre_u32 gyre_keyed_handle_one_(gyre_keyed_walk_ *walk, void *state, gyre_context *gyre)
 {
     gyre_chunk *cell = walk->cells + walk->slot * gyre_stage_<K>::cell;
     const gyre_slot *in = (const gyre_slot *)cell;
@@ -366,27 +374,39 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_one_(const gyre_keyed_walk_ *walk, void *
     gyre->failed = 0;
     const int result = K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, 0, 0, gyre);
     const gyre_u32 failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
+#if GYRE_STAGE
+    (void)failed; /* what becomes of the message may fail it too */
+    return gyre_keyed_linked_end_<K>(walk, gyre);
+#else
     gyre_seal_reply_(gyre, index, out->info, out + 1, out->length);
     GYRE_STAMP_END_(gyre, index, walk->started);
     return failed;
+#endif
 }
 
-/* Ends a message that has begun, and that its handler does not get: gyre_fail_ was called. Returns 1: it failed. */
-template <class K> GYRE_HELPER gyre_u32 gyre_keyed_refuse_(const gyre_keyed_walk_ *walk, gyre_context *gyre)
+/*
+ * Ends a message that has begun, and that its handler does not get: gyre_fail_ was called, or a stage passes it over. Returns 1 when it
+ * failed.
+ */
+template <class K> GYRE_HELPER gyre_u32 gyre_keyed_refuse_(gyre_keyed_walk_ *walk, gyre_context *gyre)
 {
+#if GYRE_STAGE
+    return gyre_keyed_linked_refuse_<K>(walk, gyre);
+#else
     gyre_chunk *cell = walk->cells + walk->slot * gyre_stage_<K>::cell;
     gyre_lane_end_(gyre, (gyre_slot *)(cell + gyre_stage_<K>::request_chunks), GYRE_FAILED, 0);
     GYRE_STAMP_END_(gyre, gyre_keyed_index_(walk, (const gyre_slot *)cell), walk->started);
     return 1;
+#endif
 }
 
 /*
- * Begins the message that the walk is at, and has its state. Returns 0 when the message failed, and ends it. Its parts are looked at
- * before GYRE_BORN reads them.
+ * Begins the message that the walk is at, and has its state. Returns 0 when its handler does not get it: ends it, and counts it if it
+ * failed. Its parts are looked at before GYRE_BORN reads them.
  */
 template <class K>
 GYRE_HELPER int gyre_keyed_open_(gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *turn, gyre_context *gyre,
-                                 gyre_u64 *copy, gyre_keyed_use_ *use)
+                                 gyre_u64 *copy, gyre_keyed_use_ *use, gyre_u32 *failed)
 {
     const gyre_slot *in = (const gyre_slot *)(walk->cells + walk->slot * gyre_stage_<K>::cell);
     if (gyre_keyed_begin_<K>(walk, gyre, copy) && K::gyre_its_admit_(gyre, gyre_payload_(in)) &&
@@ -394,7 +414,7 @@ GYRE_HELPER int gyre_keyed_open_(gyre_keyed_walk_ *walk, gyre_keyed_turn_<K> *tu
         gyre_keyed_take_<K>(turn, use->entry);
         return 1;
     }
-    gyre_keyed_refuse_<K>(walk, gyre);
+    *failed += gyre_keyed_refuse_<K>(walk, gyre);
     return 0;
 }
 
@@ -414,7 +434,9 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_key_(gyre_keyed_walk_ *walk, gyre_keyed_t
         turn->clock += holds;
         if (!gyre_keyed_turn_<K>::near)
             use->entry->used = turn->clock;
+        gyre_keyed_may_remind_<K>(gyre);
         failed += holds ? gyre_keyed_handle_one_<K>(walk, state, gyre) : gyre_keyed_refuse_<K>(walk, gyre);
+        gyre_keyed_keep_reminder_<K>(turn, use->entry, gyre);
         /* a key whose first message failed was not born: otherwise requests that are refused would fill the table */
         if (gyre->forgets || (use->is_new && gyre->failed)) {
             gyre_keyed_remove_(turn->table, turn->part, use->entry);
@@ -424,6 +446,8 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_key_(gyre_keyed_walk_ *walk, gyre_keyed_t
         }
         if (!walk->next || use->is_new || turn->changed || !turn->found || (gyre_u32)walk->at != turn->found)
             return failed;
+        if (K::gyre_its_hooks_::gyre_its_keys_are_reminded_ && gyre->by_sent)
+            return failed; /* reminders may come before the next message */
         gyre_keyed_step_<K>(walk, turn);
     }
 }
@@ -440,13 +464,26 @@ GYRE_HELPER void gyre_keyed_walk_begin_(gyre_keyed_run_ *run, gyre_u32 number, g
         run->bits[__ffs((int)rows) - 1][number] = 0;
 }
 
+/* A walk through a run. `first`: as in gyre_keyed_walk_; `links`: NULL in files that are no stages. */
+GYRE_HELPER gyre_keyed_walk_ gyre_keyed_walk_of_(const gyre_keyed_run_ *run, gyre_chunk *cells,
+                                                 gyre_u64 first, const gyre_keyed_links_ *links)
+{
+    gyre_keyed_walk_ walk = {cells, first, gyre_shared_address_(run->at)};
+#if GYRE_STAGE
+    walk.links = links;
+#else
+    (void)links;
+#endif
+    return walk;
+}
+
 /*
- * Handles the run's messages of the thread's part, in the order of the ring. `first`: as in gyre_keyed_walk_. Called by all threads of
+ * Handles the run's messages of the thread's part, in the order of the ring. `walk` has not begun. Called by all threads of
  * a warp, some of which have no part, or no messages: they meet before each message and before its handler. Otherwise lanes that parted
  * once, at a key that is new, would go through all that follows one after the other. Returns how many the thread failed.
  */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u64 first,
+GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_keyed_walk_ walk,
                                              const gyre_keyed_table *table, gyre_context *gyre)
 {
     static_assert(GYRE_KEYED_PARTS_ <= GYRE_KEYED_THREADS && GYRE_KEYED_THREADS % 32 == 0,
@@ -455,7 +492,6 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_chunk *c
     gyre_u32 failed = 0;
     if (!__any_sync(0xffffffffu, works))
         return 0;
-    gyre_keyed_walk_ walk = {cells, first, gyre_shared_address_(run->at)};
     gyre_keyed_turn_<K> turn = {table, gyre_keyed_part_at(table, works ? number : 0)};
     gyre_keyed_use_ use;
     gyre_u64 copy[8]; /* of a message's header */
@@ -470,8 +506,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_chunk *c
         int opened = 0;
         if (walk.next) {
             gyre_keyed_step_<K>(&walk, &turn);
-            opened = gyre_keyed_open_<K>(&walk, &turn, gyre, copy, &use);
-            failed += !opened;
+            opened = gyre_keyed_open_<K>(&walk, &turn, gyre, copy, &use, &failed);
         }
         __syncwarp();
         if (opened)
@@ -496,30 +531,6 @@ GYRE_HELPER void gyre_keyed_clear_(gyre_keyed_run_ *run)
     }
 }
 
-/*
- * Handles the messages of the run whose keys this block owns. Called by all threads. Returns how many the thread failed;
- * run->others: messages that other blocks own.
- */
-template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_handle_run_(gyre_block_view *view, gyre_keyed_run_ *run, gyre_chunk *cells,
-                                            const gyre_keyed_table *table, gyre_context *gyre)
-{
-    const gyre_worker *worker = &view->workers[0];
-    const gyre_u32 thread = threadIdx.x;
-    gyre_u32 part = GYRE_KEYED_NOWHERE;
-    GYRE_QUEUE_BEGIN_(gyre, &view->served[worker->which]);
-    if (thread == 0)
-        run->others = 0;
-    __syncthreads();
-    if (thread < worker->count)
-        part = gyre_keyed_sort_<K>(run, cells, thread, worker, table);
-    __syncthreads();
-    if (part != GYRE_KEYED_NOWHERE)
-        gyre_keyed_chain_(run, thread, part);
-    __syncthreads();
-    return gyre_keyed_handle_part_<K>(run, cells, worker->first, table, gyre);
-}
-
 /* ---- several blocks ---- */
 
 /* The serial of the run that a block handled last. */
@@ -533,23 +544,6 @@ GYRE_HELPER void gyre_keyed_store_(gyre_u64 *to, gyre_u64 value)
     asm volatile("st.release.gpu.global.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
 }
 
-/* Posts block 0's run to the other blocks. Called by all threads of block 0; the run lies in device memory. */
-GYRE_HELPER void gyre_keyed_post_(const gyre_cuda_arguments &arguments, const gyre_block_view *view,
-                                  gyre_keyed_run_ *run)
-{
-    gyre_cuda_keyed_post *post = &arguments.relay->post;
-    const gyre_worker *worker = &view->workers[0];
-    __syncthreads(); /* all threads have stored their share of the run */
-    if (threadIdx.x > 0)
-        return;
-    post->first = worker->first;
-    post->drop_before = worker->drop_before;
-    post->count = worker->count;
-    post->which = worker->which;
-    __threadfence();
-    gyre_keyed_store_(&post->serial, ++run->serial);
-}
-
 /* Waits until the other blocks have handled the run. Called by all threads of block 0. */
 GYRE_HELPER void gyre_keyed_await_(const gyre_cuda_arguments &arguments, const gyre_keyed_run_ *run)
 {
@@ -560,73 +554,11 @@ GYRE_HELPER void gyre_keyed_await_(const gyre_cuda_arguments &arguments, const g
     __syncthreads();
 }
 
-/*
- * Waits for block 0's next run, and notes it as this block's. Returns 0 at another order: block 0 passes an order on when no run is
- * under way, so none is missed. Called by all threads of another block.
- */
-GYRE_HELPER gyre_u32 gyre_keyed_listen_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
-                                        gyre_keyed_run_ *run)
-{
-    const gyre_cuda_keyed_post *post = &arguments.relay->post;
-    gyre_worker *worker = &view->workers[0];
-    __syncthreads(); /* all threads have left the last run */
-    if (threadIdx.x == 0) {
-        gyre_u64 serial;
-        while ((serial = gyre_device_load_(&post->serial)) == run->serial && !gyre_order_changed_(view))
-            ;
-        run->there = serial != run->serial;
-        run->serial = serial;
-        worker->first = gyre_near_load_(&post->first);
-        worker->drop_before = gyre_near_load_(&post->drop_before);
-        worker->count = gyre_near_half_load_(&post->count);
-        worker->which = gyre_near_half_load_(&post->which);
-    }
-    __syncthreads();
-    return run->there;
-}
-
-/* Serves the queues with the other blocks, until another order. Called by all threads of block 0. */
-template <class K>
-GYRE_HELPER void gyre_keyed_lead_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
-                                  gyre_keyed_run_ *run, gyre_chunk *cells, gyre_context *gyre)
-{
-    while (gyre_next_run_(arguments, view, cells, blockDim.x)) {
-        if (gridDim.x > 1)
-            gyre_keyed_post_(arguments, view, run);
-        const gyre_u32 failed =
-            gyre_keyed_handle_run_<K>(view, run, cells, (const gyre_keyed_table *)arguments.state, gyre);
-        if (gridDim.x > 1) {
-            gyre_keyed_await_(arguments, run);
-            if (threadIdx.x == 0) /* the others count theirs */
-                atomicAdd(&view->handled, 0 - (gyre_u64)run->others);
-        }
-        gyre_end_run_(arguments, view, blockDim.x, failed);
-    }
-}
-
-/* Handles what block 0 posts, until another order. Called by all threads of another block. */
-template <class K>
-GYRE_HELPER void gyre_keyed_follow_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
-                                    gyre_keyed_run_ *run, gyre_chunk *cells, gyre_context *gyre)
-{
-    while (gyre_keyed_listen_(arguments, view, run)) {
-        if (threadIdx.x == 0)
-            gyre_turn_begins_(gyre_turn_(arguments, 0));
-        const gyre_u32 failed =
-            gyre_keyed_handle_run_<K>(view, run, cells, (const gyre_keyed_table *)arguments.state, gyre);
-        if (failed)
-            atomicAdd(&view->failed, (gyre_u64)failed);
-        __syncthreads(); /* all threads have written their replies */
-        if (threadIdx.x > 0)
-            continue;
-        atomicAdd(&view->handled, (gyre_u64)(view->workers[0].count - run->others));
-        gyre_turn_ends_(gyre_turn_(arguments, 0));
-        __threadfence();
-        gyre_keyed_store_(gyre_keyed_done_(arguments, blockIdx.x), run->serial);
-        gyre_tell_counts_(arguments, view);
-    }
-}
-
+#if GYRE_STAGE
+#include "gyre/dialect/cuda_keyed_stage.h"
+#else
+#include "gyre/dialect/cuda_keyed_runs.h"
+#endif
 #include "gyre/dialect/cuda_keyed_routes.h"
 
 /* ---- the loop ---- */
@@ -658,20 +590,34 @@ template <class K> GYRE_HELPER void gyre_keyed_reside_(const gyre_cuda_arguments
     gyre_context_make_(&gyre, arguments, 0);
     gyre.lane = 0;
     gyre.lane_count = 1;
+    gyre_keyed_reminders_make_(arguments, &gyre);
     if (threadIdx.x == 0)
         run.serial = blockIdx.x == 0 ? gyre_near_load_(&arguments.relay->post.serial)
                                      : gyre_near_load_(gyre_keyed_done_(arguments, blockIdx.x));
     gyre_keyed_clear_(&run); /* the threads meet before they sort a run */
     gyre_arrive_(arguments, &view, gyre_keyed_shape_<K>(in_shared), 0);
+#if GYRE_STAGE
+    __shared__ gyre_link_view_ links;
+    if (threadIdx.x == 0)
+        links.by_first = 1;
+#endif
     while (gyre_next_order_(arguments, &view) != 0) {
         if (GYRE_KEYED_LEAST > 1 && threadIdx.x == 0)
             gyre_keyed_widen_(&view.stage);
+#if GYRE_STAGE
+        gyre_keyed_linked_open_<K>(arguments, &view, &links);
         if (view.routers)
-            gyre_keyed_serve_routed_<K>(arguments, &view, &run, gyre_dynamic_memory_, &gyre);
+            gyre_keyed_serve_routed_<K>(arguments, &view, &links, &run, gyre_dynamic_memory_, &gyre);
+        else
+            gyre_keyed_linked_serve_<K>(arguments, &links, &run, cells, &gyre);
+#else
+        if (view.routers)
+            gyre_keyed_serve_routed_<K>(arguments, &view, 0, &run, gyre_dynamic_memory_, &gyre);
         else if (blockIdx.x == 0)
             gyre_keyed_lead_<K>(arguments, &view, &run, cells, &gyre);
         else
             gyre_keyed_follow_<K>(arguments, &view, &run, cells, &gyre);
+#endif
     }
 }
 
@@ -694,6 +640,7 @@ template <class K> GYRE_HELPER void gyre_keyed_reside_(const gyre_cuda_arguments
     }
 
 #define GYRE_ENTRY_KEYED_(name_)                                                                             \
+    GYRE_STAGE_MARK_(name_)                                                                                  \
     extern "C" __global__ void __launch_bounds__(GYRE_KEYED_THREADS, 1)                                      \
         gyre_resident_##name_(const __grid_constant__ gyre_cuda_arguments gyre_its_arguments_)               \
     {                                                                                                        \
@@ -710,7 +657,7 @@ template <class K> GYRE_HELPER void gyre_keyed_reside_(const gyre_cuda_arguments
 
 #define GYRE_DECLARE_LIVES_(name_, request_, state_)                                                         \
     GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \
-    struct gyre_keyed_hooks_of_##name_ {                                                                     \
+    struct gyre_keyed_lives_of_##name_ {                                                                     \
         enum { gyre_its_keys_leave_ = 1 };                                                                   \
         static __device__ __forceinline__ void gyre_its_born_(const void *gyre_its_request_,                 \
                                                               void *gyre_its_state_,                         \
@@ -726,28 +673,28 @@ template <class K> GYRE_HELPER void gyre_keyed_reside_(const gyre_cuda_arguments
         }                                                                                                    \
     };
 
-/* Launches of kernels with reminders are refused by the backend (cuda_launch.c): the hook is called nowhere. */
 #define GYRE_DECLARE_REMINDED_(name_, state_)                                                                \
     GYRE_KEYED_REMINDED_(name_, state_)                                                                      \
-    GYRE_EXPORTED_TEXT_(gyre_reminds_##name_, "reminds")
+    GYRE_EXPORTED_TEXT_(gyre_reminds_##name_, "reminds")                                                     \
+    struct gyre_keyed_reminders_of_##name_ {                                                                 \
+        enum { gyre_its_keys_are_reminded_ = 1 };                                                            \
+        static __device__ __forceinline__ void gyre_its_reminded_(void *gyre_its_state_,                     \
+                                                                  const gyre_reminder *gyre_its_reminder_,   \
+                                                                  gyre_context *gyre_its_context_)           \
+        {                                                                                                    \
+            gyre_reminded_##name_((state_ *)gyre_its_state_, gyre_its_reminder_, gyre_its_context_);         \
+        }                                                                                                    \
+    };
 
-#define GYRE_KEYED_NO_HOOKS_         gyre_keyed_no_hooks_
-#define GYRE_KEYED_HOOKS_(name_)     gyre_keyed_hooks_of_##name_
-#define GYRE_KEYED_REMINDS_(name_)   gyre_keyed_no_hooks_
-#define GYRE_KEYED_ALL_HOOKS_(name_) gyre_keyed_hooks_of_##name_
+#define GYRE_KEYED_NO_HOOKS_ gyre_keyed_hooks_<void(gyre_keyed_no_lives_, gyre_keyed_no_reminders_)>
+#define GYRE_KEYED_HOOKS_(name_)                                                                             \
+    gyre_keyed_hooks_<void(gyre_keyed_lives_of_##name_, gyre_keyed_no_reminders_)>
+#define GYRE_KEYED_REMINDS_(name_)                                                                           \
+    gyre_keyed_hooks_<void(gyre_keyed_no_lives_, gyre_keyed_reminders_of_##name_)>
+#define GYRE_KEYED_ALL_HOOKS_(name_)                                                                         \
+    gyre_keyed_hooks_<void(gyre_keyed_lives_of_##name_, gyre_keyed_reminders_of_##name_)>
 
 /** The key of the message leaves when its handler has returned. */
 #define gyre_forget(gyre) ((void)((gyre)->forgets = 1))
-
-/* Only a keyed actor that has no GYRE_REMINDED gets here. */
-GYRE_HELPER void gyre_remind(gyre_context *gyre, gyre_u64)
-{
-    gyre_fail_(gyre, GYRE_FAILURE_KEYS, "gyre_remind without a GYRE_REMINDED");
-}
-
-GYRE_HELPER void gyre_unremind(gyre_context *gyre)
-{
-    gyre_remind(gyre, 0);
-}
 
 #endif

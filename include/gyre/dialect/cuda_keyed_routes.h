@@ -27,6 +27,8 @@
 #define GYRE_KEYED_CLOSED_  1u
 #define GYRE_KEYED_DROPPED_ 2u /* a message that was dropped */
 
+#include "gyre/dialect/cuda_keyed_sources.h"
+
 /** What the threads of a router share. It lies where owners have gyre_keyed_run_.bits. */
 struct gyre_keyed_router_ {
     gyre_u64 sent[GYRE_KEYED_OWNERS_MOST];   /* messages to each owner */
@@ -36,7 +38,7 @@ struct gyre_keyed_router_ {
                    [GYRE_KEYED_OWNERS_MOST]; /* of the look's messages, a row for each warp */
     gyre_u32 to[GYRE_KEYED_THREADS];         /* each message's owner, */
     gyre_u32 place[GYRE_KEYED_THREADS];      /* and position in its ring */
-    gyre_u32 width[GYRE_QUEUES_MAX];         /* messages of each queue that a look reads */
+    gyre_u32 width[GYRE_KEYED_SOURCES_];     /* messages of each source that a look reads */
     gyre_u32 end;                            /* the first message of the look that stays in the queue */
 };
 static_assert(sizeof(gyre_keyed_router_) <= sizeof(((gyre_keyed_run_ *)0)->bits), "it lies there");
@@ -111,31 +113,30 @@ GYRE_HELPER void gyre_keyed_route_begin_(const gyre_cuda_arguments &arguments, c
         while (gyre_device_load_(gyre_keyed_ready_(arguments, view->routers + thread)) != view->order)
             ;
     }
-    if (thread < GYRE_QUEUES_MAX)
+    if (thread < GYRE_KEYED_SOURCES_)
         router->width[thread] = GYRE_KEYED_NARROW_;
     __syncthreads();
 }
 
 /*
- * Reads the next messages of a queue into the cells, as many as are there one after the other, and what the owners say. Called by
+  * Reads the next messages of a source into the cells, as many as are there one after the other, and what the owners say. Called by
  * all threads; router->end is the number of messages.
  */
 template <class K>
 GYRE_HELPER void gyre_keyed_look_(const gyre_cuda_arguments &arguments, const gyre_block_view *view,
-                                  gyre_keyed_router_ *router, gyre_chunk *cells, gyre_u32 which)
+                                  gyre_keyed_router_ *router, gyre_chunk *cells,
+                                  const gyre_keyed_source_ &source)
 {
-    const gyre_served *queue = &view->served[which];
-    const gyre_u32 thread = threadIdx.x, width = router->width[which];
-    const gyre_u64 next = queue->own.next;
+    const gyre_u32 thread = threadIdx.x, width = router->width[source.number];
+    const gyre_u64 next = source.next;
     gyre_u64 x[GYRE_KEYED_LOADS_], y[GYRE_KEYED_LOADS_]; /* no structs, which the compiler puts into memory */
     gyre_u64 word = 0;
 #pragma unroll
     for (gyre_u32 j = 0; j < GYRE_KEYED_LOADS_; j++) {
         const gyre_u32 chunk = thread + j * GYRE_KEYED_THREADS;
         x[j] = y[j] = 0;
-        if (chunk < 4 * width)
-            gyre_keyed_load_((const gyre_u8 *)gyre_request_at_(queue, next + chunk / 4) + 16 * (chunk % 4),
-                             &x[j], &y[j]);
+        if (chunk < 4 * width && gyre_keyed_source_has_(source, chunk % 4))
+            gyre_keyed_load_(gyre_keyed_source_at_(source, chunk / 4) + 16 * (chunk % 4), &x[j], &y[j]);
     }
     if (thread < view->owners)
         word = gyre_near_load_(gyre_keyed_word_(gyre_keyed_stage_of_(arguments, view, thread), blockIdx.x));
@@ -157,7 +158,7 @@ GYRE_HELPER void gyre_keyed_look_(const gyre_cuda_arguments &arguments, const gy
             continue;
         if (part < gyre_stage_<K>::request_chunks)
             gyre_keyed_keep_(&cells[slot * gyre_stage_<K>::cell + part], x[j], y[j]);
-        if (part == 0 && x[j] != next + slot + 1)
+        if (part == 0 && !gyre_keyed_source_is_there_(source, x[j], y[j], next + slot + 1))
             atomicMin(&router->end, slot);
     }
     __syncthreads();
@@ -215,18 +216,18 @@ GYRE_HELPER void gyre_keyed_rank_(const gyre_block_view *view, gyre_keyed_router
 template <class K>
 GYRE_HELPER void gyre_keyed_pass_on_(const gyre_cuda_arguments &arguments, const gyre_block_view *view,
                                      const gyre_keyed_router_ *router, const gyre_chunk *cells,
-                                     gyre_u32 which)
+                                     const gyre_keyed_source_ &source)
 {
-    const gyre_served *queue = &view->served[which];
     const gyre_u32 all = router->end, size = gyre_keyed_ring_size_(view->routers);
-    const gyre_u64 next = queue->own.next, dropping = *(const volatile gyre_u64 *)&queue->dropping;
+    const gyre_u64 next = source.next, dropping = gyre_keyed_source_drops_(view, source);
 #pragma unroll 1
     for (gyre_u32 chunk = threadIdx.x; chunk < 4 * all; chunk += GYRE_KEYED_THREADS) {
         const gyre_u32 slot = chunk / 4, part = chunk % 4, at = router->place[slot];
         const gyre_chunk *cell = cells + slot * gyre_stage_<K>::cell;
-        const gyre_u32 kind = next + slot < dropping ? GYRE_KEYED_DROPPED_ : 0;
+        const gyre_u32 kind = next + slot < dropping ? GYRE_KEYED_DROPPED_ : gyre_keyed_source_kind_(source);
         const gyre_chunk head =
-            gyre_keyed_head_(next + slot, at, ((const gyre_slot *)cell)->length, which, kind);
+            gyre_keyed_head_(gyre_keyed_source_word_(source, cell, next + slot), at,
+                             ((const gyre_slot *)cell)->length, gyre_keyed_source_which_(source), kind);
         const gyre_chunk rest = cell[part < gyre_stage_<K>::request_chunks ? part : 0];
         gyre_u8 *ring = gyre_keyed_stage_of_(arguments, view, router->to[slot]) +
                         (gyre_u64)blockIdx.x * size * GYRE_LINE_SIZE;
@@ -240,13 +241,15 @@ GYRE_HELPER void gyre_keyed_pass_on_(const gyre_cuda_arguments &arguments, const
 }
 
 /* Ends a look. `all`: the messages that were passed on. */
-GYRE_HELPER void gyre_keyed_looked_(const gyre_block_view *view, gyre_keyed_router_ *router,
-                                    gyre_served *queue, gyre_u32 *width, gyre_u32 all, gyre_u32 most)
+GYRE_HELPER void gyre_keyed_looked_(gyre_block_view *view, gyre_keyed_links_ *links,
+                                    gyre_keyed_router_ *router, const gyre_keyed_source_ &source,
+                                    gyre_u32 all, gyre_u32 most)
 {
+    gyre_u32 *const width = &router->width[source.number];
     if (threadIdx.x < view->owners)
         router->sent[threadIdx.x] += router->taken[threadIdx.x];
     if (threadIdx.x == 0) {
-        queue->own.next += all;
+        gyre_keyed_source_took_(view, links, source, all);
         if (all == *width)
             *width = 4 * *width < most ? 4 * *width : most;
         else if (all < *width / 4)
@@ -269,30 +272,33 @@ GYRE_HELPER void gyre_keyed_close_(const gyre_cuda_arguments &arguments, const g
                       gyre_keyed_head_(0, at, 0, 0, GYRE_KEYED_CLOSED_));
 }
 
-/* Routes the messages of this block's queues, until another order. Called by all threads of a router. */
+/* Routes the messages of this block's sources, until another order. Called by all threads of a router. */
 template <class K>
 GYRE_HELPER void gyre_keyed_route_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
-                                   gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u32 most)
+                                   gyre_keyed_links_ *links, gyre_keyed_run_ *run, gyre_chunk *cells,
+                                   gyre_u32 most)
 {
     gyre_keyed_router_ *router = (gyre_keyed_router_ *)run->bits;
+    const gyre_u32 sources = gyre_keyed_source_count_(view, links);
     gyre_u32 which = blockIdx.x;
     __syncthreads();
     gyre_keyed_route_begin_(arguments, view, router);
     while (!*(volatile gyre_u32 *)&view->go) {
-        gyre_keyed_look_<K>(arguments, view, router, cells, which);
+        const gyre_keyed_source_ source = gyre_keyed_source_of_(view, links, which);
+        gyre_keyed_look_<K>(arguments, view, router, cells, source);
         if (router->end)
             gyre_keyed_rank_<K>(view, router, cells, (const gyre_keyed_table *)arguments.state);
         __syncthreads();
         const gyre_u32 all = router->end;
         if (all)
-            gyre_keyed_pass_on_<K>(arguments, view, router, cells, which);
-        gyre_keyed_looked_(view, router, &view->served[which], &router->width[which], all, most);
+            gyre_keyed_pass_on_<K>(arguments, view, router, cells, source);
+        gyre_keyed_looked_(view, links, router, source, all, most);
         if (threadIdx.x == 0) {
-            gyre_look_up_now_(view, &view->served[which]);
+            gyre_keyed_source_asks_(view, source);
             if (!all)
                 gyre_rest_(arguments.pause_ns);
         }
-        which = which + view->routers < view->queue_count ? which + view->routers : blockIdx.x;
+        which = which + view->routers < sources ? which + view->routers : blockIdx.x;
         __syncthreads();
     }
     gyre_keyed_close_(arguments, view, router);
@@ -369,7 +375,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_gather_(const gyre_block_view *view, gyre_keyed_
             continue;
         if (part == 0) {
             gyre_keyed_arrived_(owner, ring, i, (gyre_u32)y[j], what >> 24);
-            x[j]++; /* the index becomes a sequence */
+            x[j] += gyre_keyed_is_index_(what >> 24); /* which becomes a sequence */
             y[j] = (gyre_u64)(what >> 16) << 32 | (what & 0xffffu);
         }
         if (part < gyre_stage_<K>::request_chunks)
@@ -385,21 +391,28 @@ GYRE_HELPER gyre_u32 gyre_keyed_gather_(const gyre_block_view *view, gyre_keyed_
 
 /* Notes the message of a cell, and returns its part; or settles it if its handler does not get it. Called by one thread. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_receive_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u32 slot,
-                                         const gyre_keyed_table *table)
+GYRE_HELPER gyre_u32 gyre_keyed_receive_(gyre_keyed_run_ *run, const gyre_keyed_links_ *links,
+                                         gyre_chunk *cells, gyre_u32 slot, const gyre_keyed_table *table,
+                                         gyre_context *gyre)
 {
     gyre_chunk *cell = cells + slot * gyre_stage_<K>::cell;
     gyre_slot *in = (gyre_slot *)cell, *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     const gyre_chunk zero = {0, 0};
     const gyre_u64 dropped = in->info >> 8 == GYRE_KEYED_DROPPED_ ? GYRE_KEYED_ROUTED_ : 0;
     gyre_u64 key[K::gyre_its_key_words_];
+#if !GYRE_STAGE
     in->info &= 0xffu;
+#endif
 #pragma unroll
     for (gyre_u32 i = 0; i < 4; i++) /* the whole line goes out, maybe to another program */
         ((gyre_chunk *)out)[i] = zero;
     out->sequence = in->sequence;
-    if (gyre_settle_<K>(in, out, 0, dropped, 1))
+    if (gyre_settle_<K>(in, out, 0, dropped, 1)) {
+#if GYRE_STAGE
+        gyre_keyed_linked_settle_alone_<K>(links, cells, GYRE_KEYED_ROUTED_, slot, gyre);
+#endif
         return GYRE_KEYED_NOWHERE;
+    }
     gyre_keyed_key_<K>(gyre_payload_(in), key);
     return gyre_keyed_note_<K>(run, slot, table, key, gyre_keyed_hash_of_<K>(table, key));
 }
@@ -419,7 +432,15 @@ GYRE_HELPER void gyre_keyed_reply_(const gyre_block_view *view, const gyre_keyed
         const gyre_slot *in = (const gyre_slot *)cell;
         if ((slot & (width - 1)) >= owner->end[slot >> log2])
             continue;
-        gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(&view->served[in->info], in->sequence - 1) + chunk % 4,
+#if GYRE_STAGE
+        const gyre_u64 to = *gyre_keyed_linked_to_((gyre_chunk *)cell); /* nowhere while the flow goes on */
+        (void)in;
+        if (!to || (to & 1 && chunk % 4))
+            continue;
+#else
+        const gyre_u64 to = (gyre_u64)gyre_reply_at_(&view->served[in->info], in->sequence - 1);
+#endif
+        gyre_chunk_store_((gyre_chunk *)(to & ~(gyre_u64)1) + chunk % 4,
                           cell[gyre_stage_<K>::request_chunks + chunk % 4]); /* four neighbours, a line */
     }
 }
@@ -454,44 +475,49 @@ GYRE_HELPER void gyre_keyed_adapt_(const gyre_block_view *view, gyre_keyed_owner
 
 /* Handles what is in the cells. Called by all threads of an owner. Returns how many the thread failed. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_handle_routed_(const gyre_block_view *view, const gyre_keyed_owner_ *owner,
-                                               gyre_keyed_run_ *run, gyre_chunk *cells,
-                                               const gyre_keyed_table *table, gyre_context *gyre)
+GYRE_HELPER gyre_u32 gyre_keyed_handle_routed_(const gyre_block_view *view, const gyre_keyed_links_ *links,
+                                               const gyre_keyed_owner_ *owner, gyre_keyed_run_ *run,
+                                               gyre_chunk *cells, const gyre_keyed_table *table,
+                                               gyre_context *gyre)
 {
     const gyre_u32 thread = threadIdx.x, width = owner->width;
     gyre_u32 part = GYRE_KEYED_NOWHERE;
     if (thread < width * view->routers && (thread & (width - 1)) < owner->end[thread / width])
-        part = gyre_keyed_receive_<K>(run, cells, thread, table);
+        part = gyre_keyed_receive_<K>(run, links, cells, thread, table, gyre);
     __syncthreads();
     if (part != GYRE_KEYED_NOWHERE)
         gyre_keyed_chain_(run, thread, part);
     __syncthreads();
-    return gyre_keyed_handle_part_<K>(run, cells, GYRE_KEYED_ROUTED_, table, gyre);
+    return gyre_keyed_handle_part_<K>(run, gyre_keyed_walk_of_(run, cells, GYRE_KEYED_ROUTED_, links), table,
+                                      gyre);
 }
 
 /* Handles what the routers send, until all have closed their rings. Called by all threads of an owner. */
 template <class K>
 GYRE_HELPER void gyre_keyed_own_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
-                                 gyre_keyed_run_ *run, gyre_keyed_owner_ *owner, gyre_chunk *cells,
-                                 gyre_u32 most, gyre_context *gyre)
+                                 const gyre_keyed_links_ *links, gyre_keyed_run_ *run,
+                                 gyre_keyed_owner_ *owner, gyre_chunk *cells, gyre_u32 most,
+                                 gyre_context *gyre)
 {
     gyre_u8 *stage = gyre_keyed_stage_of_(arguments, view, blockIdx.x - view->routers);
     const gyre_keyed_table *table = (const gyre_keyed_table *)arguments.state;
     __syncthreads();
     gyre_keyed_own_begin_(arguments, view, owner, stage);
+    gyre_keyed_reminders_begin_<K>(view);
     __syncthreads();
     for (;;) {
         const gyre_u32 count = gyre_keyed_gather_<K>(view, owner, stage, cells);
         if (owner->closed == (1u << view->routers) - 1)
-            return;
+            break;
         if (threadIdx.x == 0 && count)
             gyre_turn_begins_(gyre_turn_(arguments, 0));
         if (threadIdx.x == 0)
             owner->began = (gyre_u64)clock64();
         if (count) {
-            const gyre_u32 failed = gyre_keyed_handle_routed_<K>(view, owner, run, cells, table, gyre);
+            const gyre_u32 failed = gyre_keyed_handle_routed_<K>(view, links, owner, run, cells, table, gyre);
             if (failed)
                 atomicAdd(&view->failed, (gyre_u64)failed);
+            gyre_keyed_note_due_<K>(arguments, view, gyre);
             __syncthreads(); /* all replies are in their cells */
             gyre_keyed_reply_<K>(view, owner, cells);
             gyre_keyed_handled_(view, owner, stage, count);
@@ -506,13 +532,16 @@ GYRE_HELPER void gyre_keyed_own_(const gyre_cuda_arguments &arguments, gyre_bloc
             gyre_tell_counts_(arguments, view);
         }
         __syncthreads();
+        gyre_keyed_remind_due_<K>(arguments, view, blockIdx.x - view->routers, view->owners, gyre);
     }
+    gyre_keyed_reminders_end_<K>(view);
 }
 
 /* Serves the queues with the other blocks, until another order. Called by all threads. */
 template <class K>
 GYRE_HELPER void gyre_keyed_serve_routed_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
-                                          gyre_keyed_run_ *run, gyre_chunk *cells, gyre_context *gyre)
+                                          gyre_keyed_links_ *links, gyre_keyed_run_ *run, gyre_chunk *cells,
+                                          gyre_context *gyre)
 {
     __shared__ gyre_keyed_owner_
         owner; /* messages beyond a line are not routed (gyre_keyed_choose_routers_) */
@@ -520,9 +549,9 @@ GYRE_HELPER void gyre_keyed_serve_routed_(const gyre_cuda_arguments &arguments, 
     const gyre_u32 most = fits < GYRE_KEYED_THREADS ? fits : GYRE_KEYED_THREADS;
     if constexpr (gyre_stage_<K>::request_chunks <= 4 && gyre_stage_<K>::reply_chunks == 4) {
         if (blockIdx.x < view->routers)
-            gyre_keyed_route_<K>(arguments, view, run, cells, most);
+            gyre_keyed_route_<K>(arguments, view, links, run, cells, most);
         else if (blockIdx.x < view->routers + view->owners)
-            gyre_keyed_own_<K>(arguments, view, run, &owner, cells, most, gyre);
+            gyre_keyed_own_<K>(arguments, view, links, run, &owner, cells, most, gyre);
         else
             while (threadIdx.x == 0 && !gyre_order_changed_(view))
                 gyre_rest_(2000);

@@ -162,7 +162,8 @@ GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in
     const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask);
     if (number < GYRE_LINK_INLETS && links->inlets_wide >> number & 1) {
         if (lane == 0 && links->drains)
-            gyre_link_drains_(links, {in.slots, in.next, in.mask, in.stride, 0, number, gridDim.x > 1});
+            gyre_link_drains_(
+                links, {in.slots, in.next, in.mask, in.stride, 0, number, GYRE_LINK_TAKERS_(links) > 1});
         else if (lane == 0)
             gyre_link_hope_(links, {in.next, in.mask, 0, in.slots, in.ring, GYRE_RUN_LINK, room, in.stride,
                                     number, 0, 1});
@@ -172,23 +173,23 @@ GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in
     if (!(filled & 1))
         return 0;
     gyre_u32 found = filled == mask ? lanes : (gyre_u32)__ffs((int)~filled) - 1;
-    if (found == lanes && (room > lanes || gridDim.x > 1))
-        found = gyre_link_count_more_(in, room * gridDim.x, mask);
-    const gyre_u32 taken = gyre_link_share_(found, gridDim.x, room);
+    if (found == lanes && (room > lanes || GYRE_LINK_TAKERS_(links) > 1))
+        found = gyre_link_count_more_(in, room * GYRE_LINK_TAKERS_(links), mask);
+    const gyre_u32 taken = gyre_link_share_(found, GYRE_LINK_TAKERS_(links), room);
     gyre_u32 ours = 1;
-    if (gridDim.x > 1) {
+    if (GYRE_LINK_TAKERS_(links) > 1) {
         if (lane == 0)
             ours = atomicCAS(&in.ring->claimed, in.next, in.next + taken) == in.next;
         ours = __shfl_sync(mask, ours, 0);
     }
     if (lane == 0 && ours) {
-        if (gridDim.x == 1)
+        if (GYRE_LINK_TAKERS_(links) == 1)
             gyre_near_store_(&in.ring->claimed, in.next + taken);
         if (number < GYRE_LINK_INLETS)
             links->inlets[number].next = in.next + taken;
         links->run = {in.next, in.mask, 0, in.slots, in.ring, GYRE_RUN_LINK, taken, in.stride, number, 0, 0};
-        if ((links->drains || (links->hopes && gridDim.x == 1)) && in.stride <= GYRE_LINE_SIZE &&
-            number < GYRE_LINK_INLETS && taken >= GYRE_LINK_LONG)
+        if ((links->drains || (links->hopes && GYRE_LINK_TAKERS_(links) == 1)) &&
+            in.stride <= GYRE_LINE_SIZE && number < GYRE_LINK_INLETS && taken >= GYRE_LINK_LONG)
             links->inlets_wide |= 1u << number;
     }
     return ours;
@@ -208,7 +209,7 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_seek_all_(gyre_link_view_ *links, gyre_u32 room
             in = number < GYRE_LINK_INLETS ? links->inlets[number] : gyre_link_in_load_(links, number);
             if (in.share)
                 in.next = gyre_link_key_next_(in, in.next);
-            else if (gridDim.x > 1 && number < GYRE_LINK_INLETS)
+            else if (GYRE_LINK_TAKERS_(links) > 1 && number < GYRE_LINK_INLETS)
                 in.next = gyre_near_load_(&in.ring->claimed);
             there = gyre_link_is_filled_(in, in.next);
         }
@@ -241,7 +242,7 @@ GYRE_HELPER gyre_u32 gyre_link_seek_(gyre_link_view_ *links, gyre_u32 room, gyre
     gyre_link_in_ in = links->inlets[0];
     if (in.share)
         return gyre_link_key_claim_(links, in, 0, room, mask);
-    if (gridDim.x > 1)
+    if (GYRE_LINK_TAKERS_(links) > 1)
         in.next = gyre_near_load_(&in.ring->claimed);
     return gyre_link_claim_(links, in, 0, room, mask);
 }

@@ -19,10 +19,13 @@ struct gyre_link_group_ {
     gyre_u32 number; /* of the last of them in the run */
 };
 
-/* Whether messages of K are accounted for in groups: entries that need more end each flow by itself (cuda_link_entry.h). */
+/*
+ * Whether messages of K are accounted for in groups. Entries that need more end each flow by itself (cuda_link_entry.h), and the messages
+ * of a keyed actor are handled by several threads.
+ */
 template <class K> GYRE_HELPER gyre_u32 gyre_link_groups_(const gyre_link_view_ *links)
 {
-    return gyre_link_shape_<K>::in_turn && !links->needs;
+    return gyre_link_shape_<K>::in_turn && K::gyre_its_kernel_form_ != 4 && !links->needs;
 }
 
 /* Accounts for the group, if there is one. The flow that ends by it is completed with the last message of the group. */

@@ -149,12 +149,15 @@ struct gyre_link_view_ {
     gyre_block_view *view;
     const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
     gyre_u32 port_count, inlet_count, answers;
-    gyre_u32 far;         /* not 0: kernels of other devices are stages of the pipeline */
-    gyre_u32 turn;        /* runs that were taken: where to look first */
-    gyre_u32 in_turn;     /* messages of the next run in turn, at most */
-    gyre_u32 enters;      /* how many of the served queues enter the pipeline */
-    gyre_u32 hopes;       /* runs may be hoped for */
-    gyre_u32 apart;       /* the messages of a run are handled at the same time */
+    gyre_u32 far;     /* not 0: kernels of other devices are stages of the pipeline */
+    gyre_u32 turn;    /* runs that were taken: where to look first */
+    gyre_u32 in_turn; /* messages of the next run in turn, at most */
+    gyre_u32 enters;  /* how many of the served queues enter the pipeline */
+    gyre_u32 hopes;   /* runs may be hoped for */
+    gyre_u32 apart;   /* the messages of a run are handled at the same time */
+#if GYRE_KEYED
+    gyre_u32 by_first; /* the kernel is a keyed actor: its first block takes from links for all blocks */
+#endif
     gyre_u32 looks;       /* looks at several queues */
     gyre_u32 inlets_wide; /* a bit for each of the first inlets: its last run was long */
     gyre_u64 wide;        /* a bit for each queue: its last look found many requests */
@@ -455,6 +458,24 @@ GYRE_OUTLINE_ void gyre_link_open_out_(gyre_link_view_ *links, gyre_u32 number, 
     gyre_link_open_ring_(out, gyre_near_load_(&port->rings));
 }
 
+/*
+ * How many blocks take messages from links, which of them a message of a ring goes to (enum gyre_link_share), and where a block reads
+ * the table of links. The first block of a keyed actor takes for all of them, and their table of keys says which one handles a message.
+ */
+#if GYRE_KEYED
+#define GYRE_LINK_TAKERS_(links)      ((links)->by_first ? 1u : gridDim.x)
+#define GYRE_LINK_SHARE_(links, ring) ((links)->by_first ? 0u : gyre_near_half_load_(&(ring)->share))
+#define GYRE_LINK_TABLE_(links, arguments)                                                                   \
+    ((links)->by_first ? gyre_near_load_(&(arguments).relay->links)                                          \
+                       : gyre_word_load_(&(arguments).control->command.links))
+#define GYRE_LINK_KEEPS_NOTHING_(links) ((links)->by_first)
+#else
+#define GYRE_LINK_TAKERS_(links)           gridDim.x
+#define GYRE_LINK_SHARE_(links, ring)      gyre_near_half_load_(&(ring)->share)
+#define GYRE_LINK_TABLE_(links, arguments) gyre_word_load_(&(arguments).control->command.links)
+#define GYRE_LINK_KEEPS_NOTHING_(links)    0
+#endif
+
 /* This block's window of an inlet. */
 GYRE_HELPER gyre_link_window *gyre_link_window_(const gyre_link_view_ *links, gyre_u32 number)
 {
@@ -542,7 +563,7 @@ GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_
     in.slots = (const gyre_u8 *)gyre_near_load_(&in.ring->slots);
     in.mask = gyre_near_half_load_(&in.ring->capacity) - 1;
     in.stride = gyre_near_half_load_(&in.ring->stride);
-    in.share = gyre_near_half_load_(&in.ring->share);
+    in.share = GYRE_LINK_SHARE_(links, in.ring);
     in.talk = GYRE_LINK_TALK_(in.ring);
 #if GYRE_POOLS
     in.pool = gyre_pool_of_ring_(links, in.ring);
@@ -602,6 +623,9 @@ GYRE_HELPER void gyre_link_open_entry_(gyre_link_view_ *links, gyre_u32 number)
 GYRE_OUTLINE_ void gyre_link_open_kept_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                         gyre_u32 entries)
 {
+    links->again = links->kept = 0;
+    if (GYRE_LINK_KEEPS_NOTHING_(links)) /* the words behind `arrived` are for something else */
+        return;
     links->keeps = arguments.arrived + gridDim.x + blockIdx.x;
     links->pipeline = 0;
 #pragma unroll 1
@@ -609,7 +633,6 @@ GYRE_OUTLINE_ void gyre_link_open_kept_(const gyre_cuda_arguments &arguments, gy
         if (links->entries[i].flows)
             links->pipeline = gyre_near_load_(&((const gyre_flow_head *)links->entries[i].flows - 1)->serial);
     const gyre_u64 serial = gyre_near_load_(links->keeps);
-    links->again = 0;
     links->kept =
         serial && serial == links->pipeline ? gyre_near_half_load_((const gyre_u32 *)links->own) : 0;
     if (!links->kept)
@@ -646,7 +669,7 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
                                          gyre_link_view_ *links, gyre_u32 port_count)
 {
     links->view = view;
-    links->table = (const gyre_link_table *)gyre_word_load_(&arguments.control->command.links);
+    links->table = (const gyre_link_table *)GYRE_LINK_TABLE_(links, arguments);
     links->port_count = port_count;
     links->inlet_count = links->table ? gyre_near_half_load_(&links->table->inlet_count) : 0;
     links->entry_count = links->table ? gyre_near_half_load_(&links->table->entry_count) : 0;

@@ -782,6 +782,9 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_cuda_arguments &argu
     if (threadIdx.x == 0) {
         links.group = &group;
         group = {0, 0, links.to, 0, 0, 0};
+#if GYRE_KEYED
+        links.by_first = 0;
+#endif
     }
     while (gyre_next_order_(arguments, &view) != 0)
         gyre_serve_links_<K>(arguments, &view, &links, gyre_dynamic_memory_, buffers, &gyre);

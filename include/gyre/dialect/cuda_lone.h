@@ -47,7 +47,7 @@ GYRE_HELPER gyre_u32 gyre_lone_look_(gyre_block_view *view, gyre_served *queue, 
         at = &gyre_request_at_(queue, next + lane)->sequence;
     if (lane < GYRE_SEEK_NARROW + (asks ? 2 : 0))
         word = gyre_word_load_(at);
-    if (asks && lane == GYRE_SEEK_NARROW && word != view->order)
+    if (asks && lane == GYRE_SEEK_NARROW && (word != view->order || GYRE_IS_WOKEN_(view)))
         atomicExch(&view->go, GYRE_GO_ORDER);
     if (asks && lane == GYRE_SEEK_NARROW + 1)
         atomicExch(&queue->dropping, word);

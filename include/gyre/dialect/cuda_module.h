@@ -41,6 +41,7 @@
 #define GYRE_KEYED_ROUTED_ROOM  128
 #define GYRE_KEYED_ROUTERS_MOST 15
 #define GYRE_KEYED_OWNERS_MOST  128
+#define GYRE_KEYED_INLETS_MOST  32 /* rings of links from which messages are routed */
 
 /*
  * How many messages of a block kernel are fetched together at most, and the bytes of shared memory that they may take.
@@ -135,7 +136,8 @@ typedef struct gyre_cuda_keyed_post {
     gyre_u64 serial; /* stored last; of runs, counted from 1 */
     gyre_u64 first, drop_before;
     gyre_u32 count, which; /* as in the worker of block 0 */
-    gyre_u64 reserved[4];
+    gyre_u32 from, entry;  /* of a stage: as in its gyre_link_run_ */
+    gyre_u64 reserved[3];
 } gyre_cuda_keyed_post;
 
 /**
@@ -146,7 +148,9 @@ typedef struct gyre_cuda_relay {
     gyre_u64 order; /* stored last; never decreases */
     gyre_u64 command;
     gyre_u64 live; /* a bit for each row that holds a queue */
-    gyre_u64 reserved[5];
+    gyre_u64
+        links; /* of a keyed actor that can be a stage: the table of links, which its blocks take up together */
+    gyre_u64 reserved[4];
     gyre_cuda_keyed_post post;
     gyre_cuda_relayed rows[GYRE_QUEUES_MAX];
 } gyre_cuda_relay;

@@ -258,8 +258,14 @@ struct gyre_block_view {
 #if GYRE_KEYED
     gyre_u32 routers,
         owners; /* blocks that route messages, and blocks that handle them (cuda_keyed_routes.h); 0: none */
+    gyre_u32 by_ticks; /* keys are reminded by the times that the host announces */
+    gyre_i64
+        wake_ns; /* when the block reminds a key: no key of it is due before. GYRE_NEVER_WOKEN_: nobody waits */
+    gyre_i64 told_due; /* of that, what the host was told */
 #endif
 };
+#define GYRE_NEVER_WOKEN_     ((gyre_i64)0x7fffffffffffffff)
+#define GYRE_WOKEN_NOW_       (-GYRE_NEVER_WOKEN_ - 1) /* it is not known whose turn is the next one */
 #define GYRE_GO_ORDER         0xffffffffu
 #define GYRE_LONE_FETCHED_    1u    /* the copy into the request's cell was started */
 #define GYRE_LONE_HERE_       2u    /* the request came by express lines, and is in its cell */
@@ -276,9 +282,45 @@ GYRE_HELPER gyre_slot *gyre_reply_at_(const gyre_served *queue, gyre_u64 index)
     return (gyre_slot *)(queue->replies + (index & queue->mask) * queue->reply_stride);
 }
 
+#if GYRE_KEYED
+/*
+ * The time up to which keys may be reminded. By ticks: that of the last tick, once all requests are taken that may have been sent before
+ * it. The index of a tick is written before its time.
+ */
+GYRE_HELPER gyre_i64 gyre_wake_clock_(const gyre_block_view *view)
+{
+    gyre_i64 now_ns = GYRE_WOKEN_NOW_;
+    if (!view->by_ticks)
+        return (gyre_i64)gyre_time_ns(0);
+#pragma unroll 1
+    for (gyre_u32 i = 0; i < view->queue_count; i++) {
+        const gyre_served *queue = &view->served[i];
+        const gyre_queue_host *none = 0;
+        const gyre_queue_host *host =
+            (const gyre_queue_host *)((const gyre_u8 *)queue->drop_before - (gyre_u64)&none->drop_before);
+        const gyre_u64 tick_ns = gyre_word_load_(&host->tick_ns);
+        gyre_fence_system_(); /* pairs with the host's release: the index is that of this tick, or of a later one */
+        if (tick_ns && (gyre_i64)(queue->own.next - gyre_word_load_(&host->tick_index)) >= 0)
+            now_ns = (gyre_i64)tick_ns;
+    }
+    return now_ns;
+}
+
+/* Whether the block has to remind a key. */
+GYRE_HELPER int gyre_is_woken_(const gyre_block_view *view)
+{
+    const gyre_i64 wake_ns = *(volatile const gyre_i64 *)&view->wake_ns;
+    return wake_ns != GYRE_NEVER_WOKEN_ && (wake_ns == GYRE_WOKEN_NOW_ || gyre_wake_clock_(view) >= wake_ns);
+}
+#define GYRE_IS_WOKEN_(view) gyre_is_woken_(view)
+#else
+#define GYRE_IS_WOKEN_(view) 0
+#endif
+
+/* Whether there is another order. Also true when a keyed actor that waits for messages has to remind a key (cuda_keyed_reminders.h). */
 GYRE_HELPER int gyre_order_changed_(const gyre_block_view *view)
 {
-    return gyre_word_load_(view->order_word) != view->order;
+    return GYRE_IS_WOKEN_(view) || gyre_word_load_(view->order_word) != view->order;
 }
 
 GYRE_HELPER void gyre_count_served_(const gyre_cuda_arguments &arguments, gyre_block_view *view)

@@ -132,7 +132,7 @@ GYRE_HELPER gyre_u32 gyre_look_(gyre_block_view *view, const gyre_served *queue,
             found += there == 0xffffffffu ? 32 : (gyre_u32)__ffs((int)~there) - 1;
         full = full && there == 0xffffffffu;
     }
-    if (order != view->order)
+    if (order != view->order || (lane == 0 && step & GYRE_SEEK_ASKS_ && GYRE_IS_WOKEN_(view)))
         atomicExch(&view->go, GYRE_GO_ORDER);
     return found;
 }

@@ -145,6 +145,13 @@ typedef struct gyre_context {
 #endif
 #if GYRE_KEYED
     gyre_u32 forgets; /* the message's key leaves when the handler has returned */
+#ifdef GYRE_DIALECT_CUDA
+    gyre_u32 reminds; /* what the handler may ask for, and has asked for (keyed_reminders.h) */
+    gyre_u32 by_sent; /* keys are reminded by the times at which requests were sent */
+    gyre_i64 remind_at_ns;
+    gyre_i64 from_ns;     /* from when a reminder counts; 0: now */
+    gyre_i64 next_due_ns; /* no key that this thread's handlers set a reminder for is due before */
+#endif
 #endif
 } gyre_context;
 

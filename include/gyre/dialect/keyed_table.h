@@ -3,7 +3,7 @@
  * What a block does to its parts of a table of keys (gyre/keyed_layout.h): keys come and leave, and each part has a heap of the
  * entries that have a reminder, the first to be due on top. C11, CUDA C++ and OpenCL C share this text. One thread at a time changes a part.
  *
- * Included by c11_reminders.h, cuda_keyed.h and opencl_keyed.h, which define GYRE_CALLED_, the qualifiers of a function.
+ * Included by keyed_reminders.h, cuda_keyed.h and opencl_keyed.h, which define GYRE_CALLED_, the qualifiers of a function.
  */
 #ifndef GYRE_DIALECT_KEYED_TABLE_H
 #define GYRE_DIALECT_KEYED_TABLE_H

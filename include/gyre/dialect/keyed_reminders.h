@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reminders of keyed actors as C11: what handlers ask for. The heap of those that wait is in keyed_table.h. Included by
- * c11_keyed.h.
+ * Reminders of keyed actors: what handlers ask for. The heap of those that wait is in keyed_table.h. C11 and CUDA C++ share this text.
+ *
+ * Included by c11_keyed.h and cuda_keyed.h, which define GYRE_CALLED_, the qualifiers of a function, GYRE_REMINDS_NOW_(context), the
+ * clock of gyre_time_ns, and GYRE_REMINDS_FAIL_(context, text).
  */
-#ifndef GYRE_DIALECT_C11_REMINDERS_H
-#define GYRE_DIALECT_C11_REMINDERS_H
+#ifndef GYRE_DIALECT_KEYED_REMINDERS_H
+#define GYRE_DIALECT_KEYED_REMINDERS_H
 
 #include "gyre/dialect/reminder.h"
 #include "gyre/dialect/keyed_table.h"
@@ -15,8 +17,6 @@
 #define GYRE_REMINDS_AT_    2 /* at gyre_context.remind_at_ns */
 #define GYRE_REMINDS_NOT_   3
 
-typedef void (*gyre_reminded_)(void *state, const gyre_reminder *reminder, gyre_context *context);
-
 /* ---- what handlers ask for ---- */
 
 GYRE_CALLED_ void gyre_remind_as_(gyre_context *gyre, gyre_u32 reminds)
@@ -25,9 +25,7 @@ GYRE_CALLED_ void gyre_remind_as_(gyre_context *gyre, gyre_u32 reminds)
         gyre->reminds = reminds;
         return;
     }
-    gyre->failed = 1;
-    gyre->fail_code = GYRE_FAILURE_KEYS;
-    gyre->fail_text = "gyre_remind without a GYRE_REMINDED";
+    GYRE_REMINDS_FAIL_(gyre, "gyre_remind without a GYRE_REMINDED");
 }
 
 /* `ns` later than a time; the last time that a reminder can have when that is later still, which never comes. */
@@ -42,7 +40,7 @@ GYRE_CALLED_ gyre_i64 gyre_due_after_(gyre_i64 from_ns, gyre_u64 ns)
 /** The key of the message is reminded `ns` later, or of a reminder: later than that was due. In place of an earlier reminder. */
 GYRE_CALLED_ void gyre_remind(gyre_context *gyre, gyre_u64 ns)
 {
-    const gyre_i64 now_ns = gyre->by_sent ? 0 : (gyre_i64)gyre->services->time_ns();
+    const gyre_i64 now_ns = gyre->by_sent ? 0 : (gyre_i64)GYRE_REMINDS_NOW_(gyre);
     gyre->remind_at_ns = gyre_due_after_(gyre->from_ns ? gyre->from_ns : now_ns, ns);
     gyre_remind_as_(gyre, GYRE_REMINDS_AT_);
 }
@@ -62,20 +60,19 @@ GYRE_CALLED_ void gyre_unremind(gyre_context *gyre)
 GYRE_CALLED_ void gyre_remind_again_(gyre_context *context, gyre_i64 due_ns)
 {
     const gyre_i64 least_ns = context->by_sent ? gyre_due_after_(due_ns, GYRE_REMINDS_AGAIN_NS_)
-                                               : (gyre_i64)context->services->time_ns();
+                                               : (gyre_i64)GYRE_REMINDS_NOW_(context);
     if (context->remind_at_ns <= due_ns) {
         context->reminds = GYRE_REMINDS_AS_IS_; /* it has none: this one was it */
-        context->failed = 1;
-        context->fail_code = GYRE_FAILURE_KEYS;
-        context->fail_text = "gyre_remind by 0 ns in GYRE_REMINDED";
+        GYRE_REMINDS_FAIL_(context, "gyre_remind by 0 ns in GYRE_REMINDED");
     } else if (context->remind_at_ns < least_ns) {
         context->remind_at_ns = least_ns;
     }
 }
 
 /* Does what the handler, which has returned, asked for. */
-GYRE_CALLED_ void gyre_reminders_keep_(const gyre_keyed_table *table, gyre_keyed_part *part,
-                                       gyre_keyed_entry *entry, gyre_context *context)
+GYRE_CALLED_ void gyre_reminders_keep_(const GYRE_KEYED_AT_ gyre_keyed_table *table,
+                                       GYRE_KEYED_AT_ gyre_keyed_part *part,
+                                       GYRE_KEYED_AT_ gyre_keyed_entry *entry, gyre_context *context)
 {
     if (context->reminds == GYRE_REMINDS_NOT_)
         gyre_due_clear_(table, part, entry);
