@@ -25,6 +25,7 @@ static const char HELP[] =
     "  backends.json   each backend, and why it cannot start\n"
     "  doctor.json     what gyre doctor finds\n"
     "  processes.json  what gyre stat shows of each process, also of killed ones: counts, troubles and events\n"
+    "  dumps.json      the same of what processes kept of themselves after a stall or a loss (observe.dumps)\n"
     "  metrics.txt     the same counts as text for Prometheus\n"
     "\n"
     "No message is in it. Troubles and events are sentences of logs, with names of kernels, programs and files. Asks no process\n"
@@ -79,6 +80,7 @@ static bool collect(cli_tar *tar, const cli_context *cli)
            add_json(tar, FOLDER "config.json", report_config(cli)) &&
            add_json(tar, FOLDER "backends.json", report_backends(cli)) &&
            add_json(tar, FOLDER "doctor.json", report_doctor(cli)) && add_processes(tar, cli) &&
+           add_json(tar, FOLDER "dumps.json", report_dumps(cli)) &&
            cli_tar_end(tar);
 }
 

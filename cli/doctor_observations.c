@@ -47,6 +47,22 @@ static void look_at_file(doctor_report *report, const struct gyre_observed_file 
     gyre_observed_finish(&seen);
 }
 
+/* Dumps are told, and stay: their number is limited, and they are kept to be looked at. */
+static void look_at_dumps(doctor_report *report, const gyre_runtime *runtime, const char *folder)
+{
+    struct gyre_observed_file *files = NULL;
+    size_t count = 0;
+    const char *dumps = gyre_config_text(gyre_runtime_config(runtime), GYRE_SECTION_OBSERVE, NULL, "dumps");
+    if (gyre_observed_find_dumps(dumps, folder, &files, &count) != GYRE_OK)
+        gyre_error_clear();
+    for (size_t i = 0; i < count; i++)
+        doctor_find(
+            report, DOCTOR_NOTE, "observation",
+            "'%s' is what a process kept of itself after a stall or a loss; gyre stat --file shows it",
+            files[i].path);
+    gyre_observed_files_free(files, count);
+}
+
 void doctor_look_at_observations(doctor_report *report, const gyre_runtime *runtime)
 {
     struct gyre_observed_file *files = NULL;
@@ -63,6 +79,7 @@ void doctor_look_at_observations(doctor_report *report, const gyre_runtime *runt
     for (size_t i = 0; i < count; i++)
         look_at_file(report, &files[i], &living);
     gyre_observed_files_free(files, count);
+    look_at_dumps(report, runtime, folder);
     doctor_find(report, DOCTOR_OK, "observation", "%zu living process%s can be seen; gyre stat shows them",
                 living, living == 1 ? "" : "es");
 }

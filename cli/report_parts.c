@@ -161,6 +161,44 @@ json_t *report_doctor(const cli_context *cli)
     return cli_json_object("o", "findings", doctor_json(&report));
 }
 
+/* Adds what a dump shows. One that is gone meanwhile, or is damaged, is left out. */
+static void add_dump(json_t *rows, const struct gyre_observed_file *file)
+{
+    const observed_source source = {.file = file->path, .quiet = true};
+    observed_processes processes = {0};
+    struct gyre_observed seen;
+    enum gyre_observed_life life;
+    const bool whole = gyre_observed_read(file->path, &seen, &life) == GYRE_OK;
+    const bool believed = whole && !seen.is_cut && gyre_observed_is_believed(file, &seen);
+    if (whole)
+        gyre_observed_finish(&seen);
+    gyre_error_clear();
+    if (believed && observed_open(&source, &processes) == CLI_OK)
+        json_array_append_new(rows, stat_json(&processes, EVENTS_OF_A_PROCESS));
+    observed_finish(&processes);
+}
+
+json_t *report_dumps(const cli_context *cli)
+{
+    struct gyre_config *config = NULL;
+    struct gyre_observed_file *files = NULL;
+    size_t count = 0;
+    json_t *rows = json_array();
+    if (cli_load(cli, &config) != GYRE_OK ||
+        gyre_observed_find_dumps(gyre_config_text(config, GYRE_SECTION_OBSERVE, NULL, "dumps"),
+                                 gyre_config_text(config, GYRE_SECTION_OBSERVE, NULL, "folder"), &files,
+                                 &count) != GYRE_OK) {
+        gyre_config_destroy(config);
+        json_decref(rows);
+        return failed();
+    }
+    for (size_t i = 0; i < count; i++)
+        add_dump(rows, &files[i]);
+    gyre_observed_files_free(files, count);
+    gyre_config_destroy(config);
+    return cli_json_object("o", "dumps", rows);
+}
+
 json_t *report_processes(const observed_processes *processes, int code)
 {
     if (code != CLI_OK)

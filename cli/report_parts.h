@@ -21,6 +21,9 @@ json_t *report_doctor(const cli_context *cli);
 /** What `gyre stat` shows of every process, and its last events; `code` is that of observed_open. */
 json_t *report_processes(const observed_processes *processes, int code);
 
+/** What `gyre stat` shows of each dump that this user may read, and its events. */
+json_t *report_dumps(const cli_context *cli);
+
 /** True for a key whose value is not told: it has "password", "secret", "token" or "credential" in its name, and names no file. */
 bool report_hides(const char *key);
 /** Writes a value without the users and the passwords of its addresses "scheme://user:password@host". */

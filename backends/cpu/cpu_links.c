@@ -289,11 +289,18 @@ static void wake_sender(const struct cpu_worker *worker, const gyre_link_inlet *
         gyre_bell_ring(&sender->doorbell.bell, INT_MAX);
 }
 
-static void count_messages(struct cpu_worker *worker, gyre_u64 handled, gyre_u64 failed)
+/* Counts a message at once, because those behind it in its run may take long. Relaxed: statistics, written by this worker alone. */
+static void count_message(struct cpu_worker *worker)
 {
     gyre_control_block *line = worker->line;
-    /* relaxed: statistics, written by this worker alone */
-    __atomic_store_n(&line->handled, line->handled + handled, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->handled, line->handled + 1, __ATOMIC_RELAXED);
+}
+
+/* Counts a run, whose messages were counted. */
+static void count_run(struct cpu_worker *worker, gyre_u64 failed)
+{
+    gyre_control_block *line = worker->line;
+    /* relaxed: as in count_message */
     __atomic_store_n(&line->failed, line->failed + failed, __ATOMIC_RELAXED);
     __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
 }
@@ -331,7 +338,7 @@ static gyre_u64 serve_kept(struct cpu_worker *worker, gyre_u64 command)
     __atomic_store_n(&worker->line->working, 0, __ATOMIC_RELAXED);
     cpu_flow_forget(worker);
     ring_bells(worker);
-    count_messages(worker, 0, failed); /* it was counted when it was taken */
+    count_run(worker, failed); /* the message was counted when it was taken */
     return worker->links.kept.waits ? worker->links.kept.turns - before : 1;
 }
 
@@ -373,6 +380,7 @@ static gyre_u64 handle_messages(struct cpu_worker *worker, gyre_link_ring *ring,
                                    slot->length);
         end = ++window->next;
         handled++;
+        count_message(worker);
         ring_early(worker);
         *failed += handle_again(worker, command);
         if (worker->links.kept.waits || is_interrupted(worker, command))
@@ -402,6 +410,7 @@ static gyre_u64 handle_jobs(struct cpu_worker *worker, gyre_link_ring *ring, gyr
         if (job.in_ring)
             give_back(worker, ring, job.index, job.index + 1);
         handled++;
+        count_message(worker);
         ring_early(worker);
         *failed += handle_again(worker, command);
         if (worker->links.kept.waits || is_interrupted(worker, command) ||
@@ -440,7 +449,7 @@ static gyre_u64 serve_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
         return 0;
     wake_sender(worker, inlet);
     ring_bells(worker);
-    count_messages(worker, handled, failed);
+    count_run(worker, failed);
     return handled;
 }
 
@@ -545,6 +554,15 @@ static void handle_request(struct cpu_worker *worker, const struct cpu_queue *qu
     run->failed++;
 }
 
+/*
+ * Whether somebody waits for the queue, or for its counts. Asked only in runs that are measured, as all are of slow handlers: others
+ * are not cut short because a client sleeps.
+ */
+static bool counts_soon(const gyre_cpu_run *run)
+{
+    return __atomic_load_n(&run->host->waiting, __ATOMIC_RELAXED) != 0;
+}
+
 uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue, gyre_cpu_run *run)
 {
     const gyre_u64 end = run->first + run->limit;
@@ -568,7 +586,7 @@ uint64_t cpu_links_run(struct cpu_worker *worker, const struct cpu_queue *queue,
         index++;
         ring_early(worker);
         run->failed += handle_again(worker, run->expected);
-        if (is_interrupted(worker, run->expected))
+        if (is_interrupted(worker, run->expected) || (began_ns && counts_soon(run)))
             break;
     }
     cpu_flow_forget(worker);

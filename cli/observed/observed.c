@@ -10,6 +10,7 @@
 #include "cli/open.h"
 #include "core/base/error.h"
 #include "core/config/config.h"
+#include "core/observation/observation_dump.h"
 #include "gyre/waiting.h"
 
 enum { LATE_LOOKS = 5 };
@@ -66,6 +67,8 @@ static int take_process(const observed_source *source, observed_process *process
 {
     const gyre_observe_head *head = &process->seen.head;
     const bool dead = process->life == GYRE_OBSERVED_DEAD;
+    const char *name = strrchr(path, '/');
+    process->is_dump = dead && gyre_observation_dump_name(name ? name + 1 : path);
     process->then_ns = dead ? head->alive_ns : gyre_clock_ns();
     process->age_ns = dead ? span(head->alive_real_ns, real_ns()) : span(head->alive_ns, process->then_ns);
     const bool wanted = is_wanted(&process->seen, source->wanted);
@@ -196,6 +199,8 @@ bool observed_is_late(const observed_process *process)
 const char *observed_life_word(const observed_process *process)
 {
     static const char *const words[] = {"unknown", "lives", "stopped", "dead"};
+    if (process->is_dump)
+        return "kept";
     return observed_is_late(process) ? "late" : words[process->life];
 }
 

@@ -15,6 +15,7 @@ typedef struct observed_process {
     struct gyre_observed seen;
     enum gyre_observed_life life;
     char *path;
+    bool is_dump; /* what a process kept of itself after a stall or a loss: it may live still */
     uint64_t
         age_ns; /* how old the last look of the process at itself is; the clock of the day counts for a dead one */
     uint64_t then_ns; /* what times of the file are compared with: now, or the end of a dead process */
@@ -43,7 +44,7 @@ int observed_open(const observed_source *source, observed_processes *out);
 int observed_need(const observed_processes *processes, const char *wanted);
 void observed_finish(observed_processes *processes);
 
-/** "lives", "stopped", "late" (it lives, and its look is overdue), "dead". */
+/** "lives", "stopped", "late" (it lives, and its look is overdue), "dead"; "kept": a dump. */
 const char *observed_life_word(const observed_process *process);
 /** True when the process lives and its last look is overdue: it hangs, or the machine is too busy. */
 bool observed_is_late(const observed_process *process);

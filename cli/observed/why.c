@@ -32,7 +32,9 @@ static void tell_process(why_story *story)
         return;
     story->told++;
     observed_seconds_text(kernel->age, age);
-    if (strcmp(kernel->life, "dead") == 0)
+    if (strcmp(kernel->life, "kept") == 0)
+        fprintf(story->out, "  This is what its process kept of itself %s ago.\n", age);
+    else if (strcmp(kernel->life, "dead") == 0)
         fprintf(story->out, "  Its process was killed; what follows is what it said last, %s ago.\n", age);
     else if (strcmp(kernel->life, "stopped") == 0)
         fprintf(story->out,

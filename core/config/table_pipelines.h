@@ -180,6 +180,20 @@
          "How many files of processes that were killed stay in the folder, to be read afterwards. A process that "
          "starts removes older ones."},
     {.kind = GYRE_SECTION_OBSERVE,
+     .type = GYRE_VALUE_PATH,
+     .key = "dumps",
+     .preset = "",
+     .doc = "The folder of dumps: copies of its observation file that a process keeps when a handler stalls, a worker process "
+            "dies or a kernel is lost. Empty: `folder`, if that is set; else `gyre` in `$XDG_STATE_HOME` or `~/.local/state`, and where "
+            "nothing can be written there, beside the observation file."},
+    {.kind = GYRE_SECTION_OBSERVE,
+     .type = GYRE_VALUE_INT,
+     .key = "dumps_keep",
+     .min = 0,
+     .max = 256,
+     .preset = "8",
+     .doc = "How many dumps of this user stay in that folder; each new one removes the oldest. 0: none is written."},
+    {.kind = GYRE_SECTION_OBSERVE,
      .type = GYRE_VALUE_CHOICE,
      .key = "trace",
      .choices = {"asked", "always", "never"},

@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
+#include "core/kernel/count_soon.h"
 #include "core/observation/observation.h"
 #include "core/queue/progress.h"
 #include "core/queue/resume.h"
@@ -162,6 +163,7 @@ void gyre_kernel_unobserve_queue(gyre_kernel *kernel, gyre_queue *queue)
     if (gyre_view_of(queue)->observed)
         add_handled(queue, &kernel->handled_before);
     gyre_timing_trace(queue, NULL, 0);
+    gyre_kernel_count_as_usual(queue);
     gyre_observation_leave(gyre_runtime_observation(kernel->runtime), gyre_view_of(queue)->observed);
     gyre_view_for(queue)->observed = 0;
 }
@@ -263,6 +265,7 @@ void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info)
         observe_queue(kernel, queue);
         observe_times(kernel, queue);
     }
+    gyre_kernel_count_soon(kernel, info->handled);
     pthread_mutex_unlock(&kernel->lock);
 }
 

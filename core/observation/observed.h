@@ -94,6 +94,9 @@ struct gyre_observed_file {
 /** Lists the files in the folders that `configured` stands for (observation_folder.h), by process. The caller frees the list with
  * gyre_observed_files_free. EXHAUSTED. */
 gyre_status gyre_observed_find(const char *configured, struct gyre_observed_file **out, size_t *count);
+/** As gyre_observed_find for dumps (observation_dump.h), by name: `configured` is observe.dumps, `files` observe.folder. */
+gyre_status gyre_observed_find_dumps(const char *configured, const char *files,
+                                     struct gyre_observed_file **out, size_t *count);
 void gyre_observed_files_free(struct gyre_observed_file *files, size_t count);
 /**
  * Whether what was read of a file counts: in a folder that several users write to, another user's file may claim anything. It

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/observation/observation_dump.h"
 #include "core/observation/observation_folder.h"
 #include "core/observation/observed.h"
 #include "gyre/lack.h"
@@ -18,13 +19,15 @@ enum { FILES_MAX = 4096 };
 struct found {
     struct gyre_observed_file *files;
     size_t count;
+    bool dumps; /* they are looked for, and not files of processes */
 };
 
 /* Adds a file whose name is that of an observation file. False without memory. */
 static bool add_file(struct found *found, const char *folder, uid_t owner, const char *name)
 {
     struct gyre_observed_file file = {.folder_owner = owner};
-    if (!gyre_observation_file_name(name, &file.pid, &file.start))
+    if (found->dumps ? !gyre_observation_dump_name(name)
+                     : !gyre_observation_file_name(name, &file.pid, &file.start))
         return true;
     struct gyre_observed_file *grown = realloc(found->files, (found->count + 1) * sizeof *grown);
     if (!grown)
@@ -57,9 +60,27 @@ static bool look_in(struct found *found, const char *configured, const char *fol
 static int by_process(const void *one, const void *other)
 {
     const struct gyre_observed_file *a = one, *b = other;
+    if (a->pid == 0 && b->pid == 0)
+        return strcmp(a->path, b->path); /* dumps */
     if (a->pid != b->pid)
         return a->pid < b->pid ? -1 : 1;
     return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Gives what was found to a caller, unless there was not enough memory for it. */
+static gyre_status give(struct found *found, bool enough, struct gyre_observed_file **out, size_t *count)
+{
+    if (!enough) {
+        gyre_observed_files_free(found->files, found->count);
+        *found = (struct found){0};
+    }
+    if (found->count)
+        qsort(found->files, found->count, sizeof *found->files, by_process);
+    *out = found->files;
+    *count = found->count;
+    return enough
+               ? GYRE_OK
+               : gyre_error_set(GYRE_EXHAUSTED, "no memory, or no descriptor, to list the observation files");
 }
 
 gyre_status gyre_observed_find(const char *configured, struct gyre_observed_file **out, size_t *count)
@@ -70,17 +91,23 @@ gyre_status gyre_observed_find(const char *configured, struct gyre_observed_file
     for (unsigned which = 0; which < GYRE_OBSERVATION_FOLDERS && enough; which++)
         if (gyre_observation_folder(configured, which, folder))
             enough = look_in(&found, configured, folder);
-    if (!enough) {
-        gyre_observed_files_free(found.files, found.count);
-        found = (struct found){0};
-    }
-    if (found.count)
-        qsort(found.files, found.count, sizeof *found.files, by_process);
-    *out = found.files;
-    *count = found.count;
-    return enough
-               ? GYRE_OK
-               : gyre_error_set(GYRE_EXHAUSTED, "no memory, or no descriptor, to list the observation files");
+    return give(&found, enough, out, count);
+}
+
+gyre_status gyre_observed_find_dumps(const char *configured, const char *files,
+                                     struct gyre_observed_file **out, size_t *count)
+{
+    char folder[GYRE_OBSERVATION_PATH_MAX], beside[GYRE_OBSERVATION_PATH_MAX];
+    struct found found = {.dumps = true};
+    bool enough = true;
+    if (!configured[0])
+        configured = files;
+    if (gyre_observation_dump_folder(configured, "", 0, folder))
+        enough = look_in(&found, configured, folder);
+    for (unsigned which = 0; !configured[0] && which < GYRE_OBSERVATION_FOLDERS && enough; which++)
+        if (gyre_observation_folder(files, which, beside))
+            enough = look_in(&found, files, beside);
+    return give(&found, enough, out, count);
 }
 
 void gyre_observed_files_free(struct gyre_observed_file *files, size_t count)

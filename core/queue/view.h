@@ -23,6 +23,7 @@ struct gyre_queue_seen {
     uint64_t full_ns,
         still_ns; /* since when the ring is full, and the same request the first; 0: it is not so */
     struct gyre_queue_growing refused, lost;
+    bool counts_soon; /* its blocks were asked to count each message */
 };
 
 struct gyre_queue_view {

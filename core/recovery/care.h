@@ -19,6 +19,7 @@ struct gyre_kernel_watch {
     uint64_t doomed;   /* kernel->starts when the next death of the worker is to end the kernel, else 0 */
     uint64_t moved_ns; /* when a request was last answered */
     struct gyre_watched_block *blocks; /* care->blocks; NULL: the kernel is not watched */
+    uint64_t lost_seen_ns;             /* kernel->lost_ns at the last look; of the watchdog's thread alone */
 };
 
 /** Losses of the kernel (supervisor.c). Only the supervisor's thread uses a member, unless the member's comment says

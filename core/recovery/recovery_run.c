@@ -26,6 +26,7 @@
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/recovery/careful.h"
+#include "core/recovery/keep_record.h"
 #include "core/recovery/revival.h"
 #include "core/recovery/stages.h"
 #include "core/recovery/suspects.h"
@@ -148,6 +149,7 @@ static gyre_status recover_once(struct gyre_recovery *recovery)
     gyre_dispatch_reason(device->dispatch, reason, sizeof reason);
     gyre_runtime_log(device->runtime, GYRE_LOG_WARNING, "the worker process of backend '%s' died: %s",
                      device->candidate->name, reason);
+    gyre_record_want(device->runtime);
     GYRE_PROBE2(worker_lost, device->candidate->name, reason);
     suspend_all(recovery, reason);
     gyre_suspects_investigate(recovery, reason);

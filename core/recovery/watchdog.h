@@ -21,6 +21,8 @@ struct gyre_watchdog {
     size_t room;
     uint64_t stall_pause_ns,
         observe_ns;     /* of the thread alone: between looks for stalls; when to observe next */
+    bool record_wanted; /* atomic: the observation file is to be kept (keep_record.h) */
+    uint64_t record_ns; /* of the thread alone: when it was kept last */
     uint64_t missed_ns; /* atomic: how long the program was stopped, so that the watchdog did not look */
 };
 

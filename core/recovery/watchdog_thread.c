@@ -30,6 +30,7 @@
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
+#include "core/recovery/keep_record.h"
 #include "core/recovery/stall.h"
 #include "core/ring/bytes.h"
 
@@ -74,6 +75,7 @@ static void act_on_stall(gyre_kernel *kernel, struct gyre_stall_limit patience)
         tell_over_budget(kernel, patience.limit_ns, what, isolated);
     else
         tell_without_budget(kernel, patience.limit_ns);
+    gyre_record_want(kernel->runtime);
     if (!patience.is_budget || what == ON_STALL_REPORT || !isolated)
         return;
     pthread_mutex_lock(&kernel->lock);
@@ -170,12 +172,14 @@ static uint64_t look_at_all(gyre_runtime *runtime)
             pause = patience.limit_ns / LOOKS_PER_BUDGET;
         if (observes)
             runtime->observe(kernel);
+        gyre_record_look(kernel);
         gyre_kernel_leave(kernel);
     }
     if (observes)
         runtime->observe_links(runtime);
     if (observes)
         gyre_observation_beat(gyre_runtime_observation(runtime));
+    gyre_record_keep(runtime);
     watchdog->stall_pause_ns = pause > LOOK_LEAST_NS ? pause : LOOK_LEAST_NS;
     pause = watchdog->stall_pause_ns < observe_pause ? watchdog->stall_pause_ns : observe_pause;
     return pause > LOOK_LEAST_NS ? pause : LOOK_LEAST_NS;
