@@ -360,18 +360,19 @@ static int play_case(call_run *call)
 {
     if (call->runs.has_crashes && !call_crash_look(&call->runs.crash, call->kernel))
         return CLI_OK; /* call_seeds_run runs it anew */
-    return case_run(
-        &(case_run_desc){.file = &call->played,
-                         .kernel = call->kernel,
-                         .queue = call->queue,
-                         .names = &call->names,
-                         .timeout_ms = call->timeout_ms,
-                         .out = stdout,
-                         .order = call->order,
-                         .seed = call->is_whole && call->runs.seed != call->runs.first ? call->runs.seed : 0,
-                         .checkpoint = call->runs.crash.checkpoint,
-                         .in_rounds = call->is_whole || call->pipeline,
-                         .answers = &call->answers});
+    return case_run(&(case_run_desc){
+        .file = &call->played,
+        .kernel = call->kernel,
+        .queue = call->queue,
+        .names = &call->names,
+        .timeout_ms = call->timeout_ms,
+        .out = stdout,
+        .order = call->order,
+        .seed = call->is_whole && call->runs.seed != call->runs.first ? call->runs.seed : 0,
+        .checkpoint = call->runs.crash.checkpoint,
+        .in_rounds = call->is_whole || call->pipeline,
+        .findings_only = call->is_whole && !call_seeds_are_compared(call->checks, call->pipeline),
+        .answers = &call->answers});
 }
 
 static int run_opened(call_run *call)
@@ -528,12 +529,15 @@ static int check_save(const call_run *call)
 {
     if (!call->save)
         return CLI_OK;
-    if (!call->checks || (call->pipeline && !call_seeds_are_whole(call->checks, call->pipeline)) ||
+    if (!call->checks ||
+        (call->pipeline && !call_seeds_are_whole(call->checks, call->pipeline, call->seeds)) ||
         call->case_path)
-        return cli_usage_error(call->cli, "--save is for a kernel that runs with --check%s",
-                               call->case_path  ? "; --case has a file already"
-                               : call->pipeline ? ", and for a pipeline with --check schedule, order or crash"
-                                                : "");
+        return cli_usage_error(
+            call->cli, "--save is for a kernel that runs with --check%s",
+            call->case_path ? "; --case has a file already"
+            : call->pipeline
+                ? ", and for a pipeline with --check schedule, order, crash, or deadlock with --seeds"
+                : "");
     return case_file_spare(call->save);
 }
 
@@ -561,7 +565,12 @@ static int set_checks(call_run *call)
     const int length = snprintf(settings[0], sizeof settings[0], "backend.cpu.check=%s", call->checks);
     if (length < 0 || (size_t)length >= sizeof settings[0])
         return cli_usage_error(cli, "--check: expected words such as races,memory, found '%s'", call->checks);
-    call->is_whole = call_seeds_are_whole(call->checks, call->pipeline);
+    if ((call->seed || call->seeds) && !call_seeds_decide(call->checks))
+        return cli_usage_error(cli,
+                               "--seed and --seeds are for --check schedule, order, deadlock or crash, and "
+                               "--check is '%s', for which a seed decides nothing",
+                               call->checks);
+    call->is_whole = call_seeds_are_whole(call->checks, call->pipeline, call->seeds);
     call_seeds_init(&call->runs, call->checks, call->seed, call->seeds);
     if (call->seed && !call->is_whole)
         snprintf(settings[1], sizeof settings[1], "backend.cpu.seed=%llu", (unsigned long long)call->seed);

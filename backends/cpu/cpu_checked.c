@@ -80,6 +80,29 @@ static const char *last_name(const char *name)
     return last;
 }
 
+/* The sentence for the log, which adds the index. */
+static void tell(const gyre_cpu_fault *fault, const char *place, const char *name, char *sentence,
+                 size_t size)
+{
+    if (fault->count == GYRE_CPU_COUNT_UNKNOWN)
+        snprintf(sentence, size, "%s: an atomic operation behind the last item of '%s', by items:", place,
+                 name);
+    else
+        snprintf(sentence, size, "%s: '%s' has %llu items and none of the index that was asked for:", place,
+                 name, (unsigned long long)fault->count);
+}
+
+/* The text of the failure. */
+static void tell_shortly(const gyre_cpu_fault *fault, const char *place, const char *name, char *text,
+                         size_t size)
+{
+    if (fault->count == GYRE_CPU_COUNT_UNKNOWN)
+        snprintf(text, size, "%s: beyond the end of %s", cpu_place_short(place), last_name(name));
+    else
+        snprintf(text, size, "%s: index %lld of %s[%llu]", cpu_place_short(place), (long long)fault->index,
+                 last_name(name), (unsigned long long)fault->count);
+}
+
 void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault)
 {
     struct cpu_worker *const worker = context->owner;
@@ -92,15 +115,11 @@ void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault)
         snprintf(name, sizeof name, "%s", fault->name);
     else if (!name_from_source(fault, name, sizeof name))
         snprintf(name, sizeof name, "%s", fault->type);
-    snprintf(sentence, sizeof sentence,
-             "%s: '%s' has %llu items and none of the index that was asked for:", place, name,
-             (unsigned long long)fault->count);
+    tell(fault, place, name, sentence, sizeof sentence);
     context->services->log(context, sentence, fault->index);
     if (context->failed)
         return;
-    snprintf(worker->fault.text, sizeof worker->fault.text, "%s: index %lld of %s[%llu]",
-             cpu_place_short(place), (long long)fault->index, last_name(name),
-             (unsigned long long)fault->count);
+    tell_shortly(fault, place, name, worker->fault.text, sizeof worker->fault.text);
     context->failed = 1;
     context->fail_code = fault->code;
     context->fail_text = worker->fault.text;

@@ -25,10 +25,22 @@ static bool has_word(const char *checks, const char *word)
     return false;
 }
 
-bool call_seeds_are_whole(const char *checks, const char *pipeline)
+bool call_seeds_are_compared(const char *checks, const char *pipeline)
 {
     return has_word(checks, "order") || has_word(checks, "crash") ||
            (pipeline && has_word(checks, "schedule"));
+}
+
+bool call_seeds_are_whole(const char *checks, const char *pipeline, uint64_t count)
+{
+    return call_seeds_are_compared(checks, pipeline) ||
+           (count > 1 && has_word(checks, "deadlock") && !has_word(checks, "schedule"));
+}
+
+bool call_seeds_decide(const char *checks)
+{
+    return has_word(checks, "schedule") || has_word(checks, "order") || has_word(checks, "deadlock") ||
+           has_word(checks, "crash");
 }
 
 /* Makes an empty file for the order of a run, and the setting that names it. */

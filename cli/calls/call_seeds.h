@@ -24,10 +24,19 @@ typedef struct call_seeds {
 } call_seeds;
 
 /**
- * Whether a list of checks such as "races,order" has one of whole runs: which messages came first is no matter of one message. For a
- * kernel alone (`pipeline` NULL) `schedule` tries orders of lanes for each message, and is none.
+ * Whether a list of checks such as "races,order" compares the answers of whole runs: which messages came first is no matter of one
+ * message. For a kernel alone (`pipeline` NULL) `schedule` compares the orders of lanes of each message, and no runs.
  */
-bool call_seeds_are_whole(const char *checks, const char *pipeline);
+bool call_seeds_are_compared(const char *checks, const char *pipeline);
+
+/**
+ * Whether all requests run anew with each of `count` seeds (0: not given). Beside the checks that compare answers `deadlock` does, because
+ * the seed decides which blocks wait for each other; then only what a check fails is told.
+ */
+bool call_seeds_are_whole(const char *checks, const char *pipeline, uint64_t count);
+
+/** Whether a list of checks has one for which a seed decides anything. */
+bool call_seeds_decide(const char *checks);
 
 /**
  * Takes what the options say; 0: nothing. Without a number of seeds there is one, and with `crash` ten, because the first seed's run has no

@@ -34,6 +34,7 @@ typedef struct case_run_desc {
     uint64_t
         checkpoint; /* the kernel pauses and takes a checkpoint when so many pairs are answered; 0: never */
     uint64_t seed;  /* not 0: of a run whose answers are compared with those of the first seed's */
+    bool findings_only; /* of answers that are compared only those that a check failed differ */
     bool
         in_rounds; /* the kernel pauses before the queue gets more, so that the speed of this process decides nothing */
     case_answers *

@@ -368,6 +368,59 @@ GYRE_UNCHECKED_ void __ubsan_handle_out_of_bounds(void *data, void *value)
     gyre_refuse_(&fault);
 }
 
+/*
+ * The place of an atomic operation. `&array[length]` is a pointer that C allows, so compilers let the index pass that is one too large.
+ * gcc knows how many bytes of the array are left there, without evaluating the pointer; clang knows it of constants alone.
+ */
+#if defined(__has_builtin) && !GYRE_TRACED
+#if __has_builtin(__builtin_dynamic_object_size)
+#define GYRE_ATOMIC_AT_(pointer)                                                                             \
+    (__builtin_dynamic_object_size((pointer), 1) < sizeof *(pointer)                                         \
+         ? gyre_refuse_place_(#pointer, __FILE__, __LINE__)                                                  \
+         : (void)0,                                                                                          \
+     (pointer))
+#endif
+#endif
+#ifndef GYRE_ATOMIC_AT_
+#define GYRE_ATOMIC_AT_(pointer) (pointer)
+#endif
+
+/* The name of an array in the text of a pointer: "state->steps" of "&state->steps[i]". */
+GYRE_UNCHECKED_ static void gyre_name_of_place_(const char *text, char name[GYRE_RANGE_NAME_])
+{
+    gyre_u64 length = __builtin_strlen(text);
+    if (length && text[length - 1] == ']') {
+        gyre_i64 depth = 0;
+        do
+            depth += (text[length - 1] == ']') - (text[length - 1] == '[');
+        while (--length && depth > 0);
+    }
+    while (length && *text == '&') {
+        text++;
+        length--;
+    }
+    if (length >= GYRE_RANGE_NAME_)
+        length = GYRE_RANGE_NAME_ - 1;
+    gyre_move_(name, text, length);
+    name[length] = 0;
+}
+
+/* Refuses an atomic operation behind the last item of an array. */
+__attribute__((__noinline__)) GYRE_UNCHECKED_ static void gyre_refuse_place_(const char *text,
+                                                                             const char *file, gyre_u32 line)
+{
+    char name[GYRE_RANGE_NAME_];
+    if (!gyre_call_now_)
+        return;
+    gyre_name_of_place_(text, name);
+    const gyre_cpu_fault fault = {.file = file,
+                                  .name = name,
+                                  .line = line,
+                                  .count = GYRE_CPU_COUNT_UNKNOWN,
+                                  .code = GYRE_FAILURE_INDEX};
+    gyre_refuse_(&fault);
+}
+
 /* ---- calling handlers ---- */
 
 /*

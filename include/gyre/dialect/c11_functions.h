@@ -300,34 +300,37 @@ GYRE_ATOMIC_FUNCTIONS_(i64)
              : name_##i32_, gyre_u64 *                                                                       \
              : name_##u64_, gyre_i64 *                                                                       \
              : name_##i64_)
-#define GYRE_ATOMIC_POINTER_(pointer)                                                                        \
+#define GYRE_ATOMIC_PLACE_(pointer)                                                                          \
     _Generic((pointer), gyre_u32 *                                                                           \
-             : (pointer), gyre_i32 *                                                                         \
-             : (pointer), gyre_u64 *                                                                         \
-             : (pointer), gyre_i64 *                                                                         \
-             : (pointer))
+             : GYRE_ATOMIC_AT_(pointer), gyre_i32 *                                                          \
+             : GYRE_ATOMIC_AT_(pointer), gyre_u64 *                                                          \
+             : GYRE_ATOMIC_AT_(pointer), gyre_i64 *                                                          \
+             : GYRE_ATOMIC_AT_(pointer))
 
 #define gyre_atomic_add(pointer, value)                                                                      \
-    __atomic_fetch_add(GYRE_ATOMIC_POINTER_(pointer), (value), __ATOMIC_RELAXED)
+    __atomic_fetch_add(GYRE_ATOMIC_PLACE_(pointer), (value), __ATOMIC_RELAXED)
 #define gyre_atomic_sub(pointer, value)                                                                      \
-    __atomic_fetch_sub(GYRE_ATOMIC_POINTER_(pointer), (value), __ATOMIC_RELAXED)
+    __atomic_fetch_sub(GYRE_ATOMIC_PLACE_(pointer), (value), __ATOMIC_RELAXED)
 #define gyre_atomic_and(pointer, value)                                                                      \
-    __atomic_fetch_and(GYRE_ATOMIC_POINTER_(pointer), (value), __ATOMIC_RELAXED)
+    __atomic_fetch_and(GYRE_ATOMIC_PLACE_(pointer), (value), __ATOMIC_RELAXED)
 #define gyre_atomic_or(pointer, value)                                                                       \
-    __atomic_fetch_or(GYRE_ATOMIC_POINTER_(pointer), (value), __ATOMIC_RELAXED)
+    __atomic_fetch_or(GYRE_ATOMIC_PLACE_(pointer), (value), __ATOMIC_RELAXED)
 #define gyre_atomic_xor(pointer, value)                                                                      \
-    __atomic_fetch_xor(GYRE_ATOMIC_POINTER_(pointer), (value), __ATOMIC_RELAXED)
+    __atomic_fetch_xor(GYRE_ATOMIC_PLACE_(pointer), (value), __ATOMIC_RELAXED)
 #define gyre_atomic_exchange(pointer, value)                                                                 \
-    __atomic_exchange_n(GYRE_ATOMIC_POINTER_(pointer), (value), __ATOMIC_RELAXED)
-#define gyre_atomic_load(pointer) __atomic_load_n(GYRE_ATOMIC_POINTER_(pointer), __ATOMIC_RELAXED)
+    __atomic_exchange_n(GYRE_ATOMIC_PLACE_(pointer), (value), __ATOMIC_RELAXED)
+#define gyre_atomic_load(pointer) __atomic_load_n(GYRE_ATOMIC_PLACE_(pointer), __ATOMIC_RELAXED)
 #define gyre_atomic_store(pointer, value)                                                                    \
-    __atomic_store_n(GYRE_ATOMIC_POINTER_(pointer), (value), __ATOMIC_RELAXED)
-#define gyre_atomic_min(pointer, value) GYRE_BY_TYPE_(pointer, gyre_atomic_min_)((pointer), (value))
-#define gyre_atomic_max(pointer, value) GYRE_BY_TYPE_(pointer, gyre_atomic_max_)((pointer), (value))
+    __atomic_store_n(GYRE_ATOMIC_PLACE_(pointer), (value), __ATOMIC_RELAXED)
+#define gyre_atomic_min(pointer, value)                                                                      \
+    GYRE_BY_TYPE_(pointer, gyre_atomic_min_)(GYRE_ATOMIC_AT_(pointer), (value))
+#define gyre_atomic_max(pointer, value)                                                                      \
+    GYRE_BY_TYPE_(pointer, gyre_atomic_max_)(GYRE_ATOMIC_AT_(pointer), (value))
 #define gyre_atomic_compare_exchange(pointer, expected, desired)                                             \
-    GYRE_BY_TYPE_(pointer, gyre_atomic_compare_exchange_)((pointer), (expected), (desired))
+    GYRE_BY_TYPE_(pointer, gyre_atomic_compare_exchange_)(GYRE_ATOMIC_AT_(pointer), (expected), (desired))
 
-GYRE_ATOMIC_INLINE_ gyre_f32 gyre_atomic_add_f32(gyre_f32 *pointer, gyre_f32 value)
+#define gyre_atomic_add_f32(pointer, value) gyre_atomic_add_f32_(GYRE_ATOMIC_AT_(pointer), (value))
+GYRE_ATOMIC_INLINE_ gyre_f32 gyre_atomic_add_f32_(gyre_f32 *pointer, gyre_f32 value)
 {
     gyre_f32 old, sum;
     GYRE_TOUCH_(pointer);

@@ -16,6 +16,8 @@
 struct gyre_context;
 
 /** The access that a handler compiled with checks was about to make. */
+#define GYRE_CPU_COUNT_UNKNOWN (~(gyre_u64)0)
+
 typedef struct gyre_cpu_fault {
     const char *file; /* NULL: `at` says where the access is */
     const void *at;   /* an instruction of the handler */
@@ -24,8 +26,9 @@ typedef struct gyre_cpu_fault {
     const char *type; /* the type of an unnamed array, as its compiler writes it */
     gyre_u32 line, column;
     gyre_i64 index;
-    gyre_u64 count; /* how many items the array or buffer has */
-    gyre_i32 code;  /* GYRE_FAILURE_* */
+    gyre_u64
+        count; /* how many items the array or buffer has; GYRE_CPU_COUNT_UNKNOWN: `index` counts from its end */
+    gyre_i32 code; /* GYRE_FAILURE_* */
 } gyre_cpu_fault;
 
 /** The backend's functions for a running handler. */
