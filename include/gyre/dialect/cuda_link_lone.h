@@ -64,35 +64,6 @@ GYRE_OUTLINE_ gyre_u32 gyre_lone_source_(const gyre_link_view_ *links, gyre_link
     return entries == 1 && links->view->team_size == 1;
 }
 
-/** The laps of the entries whose flows the block may end: two for each lane of the first warp. */
-struct gyre_lone_laps_ {
-    gyre_u64 first, second;
-};
-
-GYRE_HELPER gyre_u64 gyre_lone_lap_(const gyre_link_view_ *links, gyre_u32 number)
-{
-    const gyre_link_entry_ *entry = &links->entries[number];
-    return number < links->entry_count && entry->flows ? gyre_near_load_(&gyre_entry_head_(entry)->lap) : 0;
-}
-
-/* Asks for laps if `asks`. The messages that the block looks at are asked for before, so no lap is of before them. */
-GYRE_HELPER gyre_lone_laps_ gyre_lone_laps_look_(const gyre_link_view_ *links,
-                                                 const gyre_link_source_ &source, gyre_u32 asks)
-{
-    const gyre_u32 lane = threadIdx.x & 31;
-    if (source.entry || !asks)
-        return {0, 0};
-    return {gyre_lone_lap_(links, lane), gyre_lone_lap_(links, lane + 32)};
-}
-
-/* Keeps the laps for the handlers of what was looked at. Called by the first warp; a barrier follows. */
-GYRE_HELPER void gyre_lone_laps_keep_(gyre_link_view_ *links, const gyre_lone_laps_ &laps)
-{
-    const gyre_u32 lane = threadIdx.x & 31;
-    links->entries[lane].lap = laps.first;
-    links->entries[lane + 32].lap = laps.second;
-}
-
 /* Takes `count` messages, 1 at least; of a shared ring the block has claimed them. Called by lane 0. */
 GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_ &source, gyre_u32 count)
 {
@@ -151,11 +122,23 @@ GYRE_HELPER gyre_u64 gyre_lone_origin_(const gyre_link_source_ &source, const gy
     return source.entry ? gyre_origin_begins_(source.entry - 1, index, source.mask) : line[0].x;
 }
 
+/* Whether messages of K are likely to end their flows. */
+template <class K> GYRE_HELPER constexpr bool gyre_lone_ends_()
+{
+    return K::gyre_its_reply_size_ > 0 || K::gyre_its_port_count_ == 0;
+}
+
+/* The lap of an entry: asked for by each message, or (`kept`) once a window. */
+GYRE_HELPER gyre_u64 gyre_lone_lap_(const gyre_link_entry_ *entry, bool kept)
+{
+    return kept ? entry->lap : gyre_near_load_(&gyre_entry_head_(entry)->lap);
+}
+
 /*
  * Handles the message in `line`, which becomes its completion. Fills in the other members of `message`. Returns 1 when it
- * failed. Called by one lane.
+ * failed. `kept`: the block has read the laps of entries, if its messages are likely to end flows. Called by one lane.
  */
-template <class K>
+template <class K, bool kept>
 GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, const gyre_link_view_ *links,
                                        const gyre_link_source_ &source, gyre_chunk *line,
                                        gyre_cuda_port *ports, gyre_link_message_ *message,
@@ -163,6 +146,9 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
 {
     const gyre_u32 length = (gyre_u32)line[0].y, said = (gyre_u32)line[1].x;
     const gyre_link_entry_ *entry = gyre_entry_of_(links, message->origin);
+    gyre_u64 lap = 0;
+    if (gyre_lone_ends_<K>() && !source.entry) /* under way while the handler runs */
+        lap = gyre_lone_lap_(entry, kept);
     gyre->failed = 0;
     gyre->origin = message->origin;
     gyre->index = message->index;
@@ -213,9 +199,11 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
         for (int i = 0; i < 4; i++)
             line[i] = copy[i];
     }
-    if (message->to)
-        line[0].x =
-            (source.entry ? message->index : gyre_index_near_(entry, message->origin, entry->lap)) + 1;
+    if (message->to) {
+        if (!gyre_lone_ends_<K>() && !source.entry)
+            lap = gyre_lone_lap_(entry, false);
+        line[0].x = (source.entry ? message->index : gyre_index_near_(entry, message->origin, lap)) + 1;
+    }
     message->counted =
         sent && ((source.entry && gyre_entry_writes_(links)) || !(message->next & GYRE_ORIGIN_SOLE));
     return gyre->failed;
@@ -277,7 +265,7 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
     gyre->ports = ports;
     if (lane < count) {
         message.origin = gyre_lone_origin_(source, line, message.index);
-        failed = gyre_lone_handle_<K>(arguments, links, source, line, ports, &message, buffers, gyre);
+        failed = gyre_lone_handle_<K, false>(arguments, links, source, line, ports, &message, buffers, gyre);
     }
     if (message.counted)
         gyre_link_fence_(links->far); /* accounts are there before what was emitted is published */
@@ -325,7 +313,6 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
         if (part * 16 < source.stride)
             mine = gyre_chunk_load_(
                 source.slots + (((gyre_u32)source.next + number) & source.mask) * source.stride + part * 16);
-        const gyre_lone_laps_ laps = gyre_lone_laps_look_(links, source, 1);
         const gyre_u64 index = source.next + number + 1;
         const gyre_u32 is_there =
             part == 0 && (source.entry ? mine.x == index : (gyre_u32)(mine.y >> 32) == (gyre_u32)index);
@@ -349,8 +336,6 @@ GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_
             gyre_turn_begins_(gyre_turn_(arguments, 0));
             gyre_lone_take_(links, source, count);
         }
-        gyre_lone_laps_keep_(links, laps);
-        __syncwarp();
         gyre_lone_run_<K>(arguments, links, source, mine, count, buffers, gyre);
         source.next += count;
         if (lane == 0)

@@ -174,6 +174,8 @@ struct gyre_link_view_ {
     gyre_u32 picked[GYRE_LINK_PICKED]; /* how far behind the first one each message of a picked run lies */
     gyre_served nowhere;               /* of messages of links: no stamps, no headers, no seals */
     gyre_u64 to[GYRE_LINK_IN_TURN];
+    gyre_chunk
+        behind[GYRE_CUDA_LOADS];    /* heads of messages behind a window that is copied (cuda_link_drain.h) */
     struct gyre_link_group_ *group; /* of kernels whose messages are handled in turn (cuda_link_group.h) */
     gyre_u32 totals[GYRE_PORTS_MAX * 16]; /* what each warp emits to each port */
     gyre_u32 marks[GYRE_PORTS_MAX *
