@@ -464,37 +464,40 @@ GYRE_HELPER void gyre_keyed_walk_begin_(gyre_keyed_run_ *run, gyre_u32 number, g
         run->bits[__ffs((int)rows) - 1][number] = 0;
 }
 
-/* A walk through a run. `first`: as in gyre_keyed_walk_; `links`: NULL in files that are no stages. */
-GYRE_HELPER gyre_keyed_walk_ gyre_keyed_walk_of_(const gyre_keyed_run_ *run, gyre_chunk *cells,
-                                                 gyre_u64 first, const gyre_keyed_links_ *links)
+/*
+ * Handles the run's messages of the thread's part, in the order of the ring. Called by all threads of a warp, some of which have no part,
+ * or no messages: they meet before each message and before its handler. Otherwise lanes that parted once, at a key that is new, would go
+ * through all that follows one after the other. Returns how many the thread failed. `cells`: in shared memory if `near`; `first`: as in
+ * gyre_keyed_walk_; `links`: NULL in files that are no stages.
+ *
+ * No part of its callers, whose words would leave it too few registers. The context is a copy, so that it is in registers as well.
+ */
+template <class K, bool near>
+static __device__ __noinline__ gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_chunk *cells,
+                                                                gyre_u64 first,
+                                                                const gyre_keyed_links_ *links,
+                                                                const gyre_keyed_table *table,
+                                                                gyre_context *context)
 {
+    static_assert(GYRE_KEYED_PARTS_ <= GYRE_KEYED_THREADS && GYRE_KEYED_THREADS % 32 == 0,
+                  "a thread for each part");
+    GYRE_IN_SHARED_(run);
+    if (near)
+        GYRE_IN_SHARED_(cells);
+    const gyre_u32 number = threadIdx.x, works = number < 1u << table->parts_log2 && run->rows[number];
+    gyre_u32 failed = 0;
+    if (!__any_sync(0xffffffffu, works))
+        return 0;
+    gyre_context own = *context, *const gyre = &own;
     gyre_keyed_walk_ walk = {cells, first, gyre_shared_address_(run->at)};
+    gyre_keyed_turn_<K> turn = {table, gyre_keyed_part_at(table, works ? number : 0)};
+    gyre_keyed_use_ use;
+    gyre_u64 copy[8]; /* of a message's header */
 #if GYRE_STAGE
     walk.links = links;
 #else
     (void)links;
 #endif
-    return walk;
-}
-
-/*
- * Handles the run's messages of the thread's part, in the order of the ring. `walk` has not begun. Called by all threads of
- * a warp, some of which have no part, or no messages: they meet before each message and before its handler. Otherwise lanes that parted
- * once, at a key that is new, would go through all that follows one after the other. Returns how many the thread failed.
- */
-template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_keyed_walk_ walk,
-                                             const gyre_keyed_table *table, gyre_context *gyre)
-{
-    static_assert(GYRE_KEYED_PARTS_ <= GYRE_KEYED_THREADS && GYRE_KEYED_THREADS % 32 == 0,
-                  "a thread for each part");
-    const gyre_u32 number = threadIdx.x, works = number < 1u << table->parts_log2 && run->rows[number];
-    gyre_u32 failed = 0;
-    if (!__any_sync(0xffffffffu, works))
-        return 0;
-    gyre_keyed_turn_<K> turn = {table, gyre_keyed_part_at(table, works ? number : 0)};
-    gyre_keyed_use_ use;
-    gyre_u64 copy[8]; /* of a message's header */
     turn.entries = (gyre_u8 *)gyre_keyed_entry_at(table, turn.part, 0);
     turn.entry_size = table->entry_size;
     turn.state_offset = table->state_offset;
@@ -512,6 +515,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_keyed_wa
         if (opened)
             failed += gyre_keyed_handle_key_<K>(&walk, &turn, &use, gyre, copy);
     } while (__any_sync(0xffffffffu, walk.next));
+    context->next_due_ns = own.next_due_ns;
     if (!works)
         return 0;
     gyre_keyed_put_<K>(&turn);

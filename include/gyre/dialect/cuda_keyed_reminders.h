@@ -183,11 +183,16 @@ GYRE_HELPER void gyre_keyed_fire_(const gyre_cuda_arguments &arguments, gyre_blo
     }
 }
 
-/* Has the block look at its heaps before it waits for the first time: keys may have had reminders before. Called by all threads. */
-template <class K> GYRE_HELPER void gyre_keyed_reminders_begin_(gyre_block_view *view)
+/*
+ * Reminds what was due before the block serves, as far as one look does. So keys are reminded however often orders come. Called by all
+ * threads.
+ */
+template <class K>
+GYRE_HELPER void gyre_keyed_reminders_begin_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
+                                             gyre_u32 own, gyre_u32 owners, gyre_context *gyre)
 {
-    if (gyre_keyed_has_reminders_<K>() && threadIdx.x == 0)
-        view->wake_ns = GYRE_WOKEN_NOW_;
+    if constexpr (gyre_keyed_has_reminders_<K>())
+        gyre_keyed_fire_<K>(arguments, view, own, owners, gyre);
 }
 
 /* The block reminds nobody while it waits for orders. */

@@ -488,8 +488,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_routed_(const gyre_block_view *view, cons
     if (part != GYRE_KEYED_NOWHERE)
         gyre_keyed_chain_(run, thread, part);
     __syncthreads();
-    return gyre_keyed_handle_part_<K>(run, gyre_keyed_walk_of_(run, cells, GYRE_KEYED_ROUTED_, links), table,
-                                      gyre);
+    return gyre_keyed_handle_part_<K, true>(run, cells, GYRE_KEYED_ROUTED_, links, table, gyre);
 }
 
 /* Handles what the routers send, until all have closed their rings. Called by all threads of an owner. */
@@ -503,7 +502,7 @@ GYRE_HELPER void gyre_keyed_own_(const gyre_cuda_arguments &arguments, gyre_bloc
     const gyre_keyed_table *table = (const gyre_keyed_table *)arguments.state;
     __syncthreads();
     gyre_keyed_own_begin_(arguments, view, owner, stage);
-    gyre_keyed_reminders_begin_<K>(view);
+    gyre_keyed_reminders_begin_<K>(arguments, view, blockIdx.x - view->routers, view->owners, gyre);
     __syncthreads();
     for (;;) {
         const gyre_u32 count = gyre_keyed_gather_<K>(view, owner, stage, cells);

@@ -57,7 +57,9 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_run_(gyre_block_view *view, gyre_keyed_ru
     if (part != GYRE_KEYED_NOWHERE)
         gyre_keyed_chain_(run, thread, part);
     __syncthreads();
-    return gyre_keyed_handle_part_<K>(run, gyre_keyed_walk_of_(run, cells, worker->first, 0), table, gyre);
+    if (gyre_stage_<K>::in_shared && gridDim.x == 1)
+        return gyre_keyed_handle_part_<K, true>(run, cells, worker->first, 0, table, gyre);
+    return gyre_keyed_handle_part_<K, false>(run, cells, worker->first, 0, table, gyre);
 }
 
 /* Posts block 0's run to the other blocks. Called by all threads of block 0; the run lies in device memory. */
@@ -107,7 +109,7 @@ template <class K>
 GYRE_HELPER void gyre_keyed_lead_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                   gyre_keyed_run_ *run, gyre_chunk *cells, gyre_context *gyre)
 {
-    gyre_keyed_reminders_begin_<K>(view);
+    gyre_keyed_reminders_begin_<K>(arguments, view, blockIdx.x, gridDim.x, gyre);
     while (gyre_next_run_(arguments, view, cells, blockDim.x) ||
            gyre_keyed_reminds_<K>(arguments, view, blockIdx.x, gridDim.x, gyre)) {
         if (*(volatile gyre_u32 *)&view->workers[0].count == 0) /* keys were reminded */
@@ -132,7 +134,7 @@ template <class K>
 GYRE_HELPER void gyre_keyed_follow_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                     gyre_keyed_run_ *run, gyre_chunk *cells, gyre_context *gyre)
 {
-    gyre_keyed_reminders_begin_<K>(view);
+    gyre_keyed_reminders_begin_<K>(arguments, view, blockIdx.x, gridDim.x, gyre);
     while (gyre_keyed_listen_(arguments, view, run) ||
            gyre_keyed_reminds_<K>(arguments, view, blockIdx.x, gridDim.x, gyre)) {
         if (!*(volatile gyre_u32 *)&run->there)

@@ -107,8 +107,10 @@ GYRE_HELPER void gyre_keyed_linked_run_(const gyre_cuda_arguments &arguments, gy
     if (part != GYRE_KEYED_NOWHERE)
         gyre_keyed_chain_(run, threadIdx.x, part);
     __syncthreads();
-    const gyre_u32 failed = gyre_keyed_handle_part_<K>(
-        run, gyre_keyed_walk_of_(run, cells, links->run.first, links), table, gyre);
+    const gyre_u32 failed =
+        gyre_stage_<K>::in_shared && gridDim.x == 1
+            ? gyre_keyed_handle_part_<K, true>(run, cells, links->run.first, links, table, gyre)
+            : gyre_keyed_handle_part_<K, false>(run, cells, links->run.first, links, table, gyre);
     if (failed)
         atomicAdd(&links->view->failed, (gyre_u64)failed);
     gyre_keyed_note_due_<K>(arguments, links->view, gyre);
@@ -189,7 +191,7 @@ template <class K>
 GYRE_HELPER void gyre_keyed_linked_lead_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                          gyre_keyed_run_ *run, gyre_chunk *cells, gyre_context *gyre)
 {
-    gyre_keyed_reminders_begin_<K>(links->view);
+    gyre_keyed_reminders_begin_<K>(arguments, links->view, blockIdx.x, gridDim.x, gyre);
     while (gyre_keyed_linked_next_<K>(arguments, links, cells) ||
            gyre_keyed_reminds_<K>(arguments, links->view, blockIdx.x, gridDim.x, gyre)) {
         if (*(volatile gyre_u32 *)&links->run.from == GYRE_RUN_NONE) /* keys were reminded */
@@ -214,7 +216,7 @@ template <class K>
 GYRE_HELPER void gyre_keyed_linked_follow_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                            gyre_keyed_run_ *run, gyre_chunk *cells, gyre_context *gyre)
 {
-    gyre_keyed_reminders_begin_<K>(links->view);
+    gyre_keyed_reminders_begin_<K>(arguments, links->view, blockIdx.x, gridDim.x, gyre);
     while (gyre_keyed_linked_listen_(arguments, links, run) ||
            gyre_keyed_reminds_<K>(arguments, links->view, blockIdx.x, gridDim.x, gyre)) {
         if (!*(volatile gyre_u32 *)&run->there)

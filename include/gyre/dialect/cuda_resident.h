@@ -265,7 +265,7 @@ struct gyre_block_view {
 #endif
 };
 #define GYRE_NEVER_WOKEN_     ((gyre_i64)0x7fffffffffffffff)
-#define GYRE_WOKEN_NOW_       (-GYRE_NEVER_WOKEN_ - 1) /* it is not known whose turn is the next one */
+#define GYRE_NO_TIME_         (-GYRE_NEVER_WOKEN_ - 1)
 #define GYRE_GO_ORDER         0xffffffffu
 #define GYRE_LONE_FETCHED_    1u    /* the copy into the request's cell was started */
 #define GYRE_LONE_HERE_       2u    /* the request came by express lines, and is in its cell */
@@ -285,11 +285,10 @@ GYRE_HELPER gyre_slot *gyre_reply_at_(const gyre_served *queue, gyre_u64 index)
 #if GYRE_KEYED
 /*
  * The time up to which keys may be reminded. By ticks: that of the last tick, once all requests are taken that may have been sent before
- * it. The index of a tick is written before its time.
- */
+ * it; GYRE_NO_TIME_: there was none. The index of a tick is written before its time. */
 GYRE_HELPER gyre_i64 gyre_wake_clock_(const gyre_block_view *view)
 {
-    gyre_i64 now_ns = GYRE_WOKEN_NOW_;
+    gyre_i64 now_ns = GYRE_NO_TIME_;
     if (!view->by_ticks)
         return (gyre_i64)gyre_time_ns(0);
 #pragma unroll 1
@@ -310,7 +309,7 @@ GYRE_HELPER gyre_i64 gyre_wake_clock_(const gyre_block_view *view)
 GYRE_HELPER int gyre_is_woken_(const gyre_block_view *view)
 {
     const gyre_i64 wake_ns = *(volatile const gyre_i64 *)&view->wake_ns;
-    return wake_ns != GYRE_NEVER_WOKEN_ && (wake_ns == GYRE_WOKEN_NOW_ || gyre_wake_clock_(view) >= wake_ns);
+    return wake_ns != GYRE_NEVER_WOKEN_ && gyre_wake_clock_(view) >= wake_ns;
 }
 #define GYRE_IS_WOKEN_(view) gyre_is_woken_(view)
 #else
