@@ -8,7 +8,7 @@
 static const char HELP[] =
     "usage: gyre why NAME [OPTION...]\n"
     "\n"
-    "Says in sentences what is wrong with a kernel, or with the kernel of a queue: whether its process lives, what it waits for,\n"
+    "Says in sentences what is wrong with a kernel, with the kernel of a queue, or with a pipeline: whether its process lives, what it waits for,\n"
     "which of its queues are full and why, what was refused or lost since when, and which setting would help. Looks at its\n"
     "process until the rates are known, a second or two; asks it nothing.\n"
     "\n"
@@ -34,7 +34,7 @@ static int run(cli_context *cli)
     if (!cli_parse(cli, options))
         return cli->exit_code;
     if (cli->operands.count != 1)
-        return cli_usage_error(cli, "expected the name of a kernel or a queue, found %zu operands",
+        return cli_usage_error(cli, "expected the name of a kernel, a queue or a pipeline, found %zu operands",
                                cli->operands.count);
     const char *name = cli->operands.items[0];
     int code = observed_begin(cli, file, name, &source);

@@ -18,6 +18,7 @@
 #include "cpu_ports.h"
 #include "cpu_seat.h"
 #include "cpu_jobs.h"
+#include "cpu_link_times.h"
 #include "cpu_trace.h"
 #include "cpu_turns.h"
 /* as cpu_worker.c: for queues of a kernel with ports that enter no pipeline */
@@ -365,6 +366,7 @@ static gyre_u64 handle_messages(struct cpu_worker *worker, gyre_link_ring *ring,
                                 gyre_u64 command, gyre_u64 *failed)
 {
     const bool by_key = cpu_link_has_keys(ring);
+    gyre_link_times *const times = at(ring->times);
     gyre_u64 first = window->next, end = first, handled = 0; /* [first, end): not given back yet */
     const gyre_u64 most = cpu_turns_most(worker, RUN_MAX);
     while (handled < most && has_message(worker, ring, window, by_key) && cpu_ports_make_room(worker)) {
@@ -376,6 +378,7 @@ static gyre_u64 handle_messages(struct cpu_worker *worker, gyre_link_ring *ring,
         const gyre_link_ask *ask = ring->talk ? (const gyre_link_ask *)(const void *)(slot + 1) : NULL;
         if (__builtin_expect(worker->traced.ring != NULL, 0))
             cpu_trace_arrival(worker, ring, window->next);
+        cpu_link_times_begun(times, window->next);
         *failed += cpu_flow_handle(worker, slot->origin, ask, ask ? (const void *)(ask + 1) : slot + 1,
                                    slot->length);
         end = ++window->next;
@@ -398,6 +401,7 @@ static gyre_u64 handle_jobs(struct cpu_worker *worker, gyre_link_ring *ring, gyr
                             gyre_u64 command, gyre_u64 *failed)
 {
     const bool own = cpu_jobs_are_own(worker, ring);
+    gyre_link_times *const times = at(ring->times);
     const gyre_u64 most = cpu_turns_most(worker, RUN_MAX);
     struct cpu_job job;
     gyre_u64 handled = 0;
@@ -406,6 +410,7 @@ static gyre_u64 handle_jobs(struct cpu_worker *worker, gyre_link_ring *ring, gyr
         cpu_ports_make_room(worker); /* there is room, also in the ring, which has a message less at most */
         if (__builtin_expect(worker->traced.ring != NULL, 0))
             cpu_trace_arrival(worker, ring, job.index);
+        cpu_link_times_begun(times, job.index);
         *failed += cpu_flow_handle(worker, job.origin, NULL, job.request, job.length);
         if (job.in_ring)
             give_back(worker, ring, job.index, job.index + 1);

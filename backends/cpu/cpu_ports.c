@@ -7,6 +7,7 @@
 
 #include "../device/device_jobs.h"
 #include "cpu_link_ring.h"
+#include "cpu_link_times.h"
 #include "cpu_seat.h"
 #include "cpu_trace.h"
 
@@ -450,6 +451,7 @@ static void publish_talk(struct cpu_worker *worker, uint32_t number, gyre_u64 or
     if (__builtin_expect(worker->traced.open, 0))
         cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head,
                           (uint32_t)(end - head));
+    cpu_link_times_sent(ring, head, end);
     for (gyre_u64 index = head; index != end; index++) {
         gyre_link_slot *slot = slot_of(ring, index);
         address(worker, ring, slot);
@@ -469,6 +471,7 @@ static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u6
     if (__builtin_expect(worker->traced.open, 0))
         cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head,
                           (uint32_t)(end - head));
+    cpu_link_times_sent(ring, head, end);
     for (gyre_u64 index = head; index != end; index++)
         publish(ring, index, origin, length_of(type, slot_of(ring, index) + 1));
     __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
@@ -499,6 +502,7 @@ static void publish_copies(const struct cpu_worker *worker, const struct cpu_bra
     gyre_link_ring *to = branch->ring;
     if (__builtin_expect(worker->traced.open, 0))
         cpu_trace_emitted(worker, branch->branch->rings, to, to->head, branch->accepted);
+    cpu_link_times_sent(to, to->head, to->head + branch->accepted);
     for (uint32_t i = 0; i < branch->accepted; i++) {
         const gyre_link_slot *slot = slot_of(from, from->head + i);
         const uint32_t length = length_of(type, slot + 1);
@@ -578,6 +582,7 @@ void cpu_ports_begin_round(struct cpu_worker *worker, gyre_u64 origin, gyre_u32 
     memset(ask + 1, 0, ring->choice);
     if (__builtin_expect(worker->traced.open, 0))
         cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head, 1);
+    cpu_link_times_sent(ring, head, head + 1);
     publish(ring, head, origin, ring->choice);
     __atomic_store_n(&ring->head, head + 1, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
     worker->links.sent |= 1u << number;

@@ -40,7 +40,8 @@ static bool is_wanted(const struct gyre_observed *seen, const char *wanted)
     char pid[24];
     snprintf(pid, sizeof pid, "%" PRIu32, seen->head.pid);
     return !wanted || strcmp(wanted, pid) == 0 || strcmp(wanted, seen->head.program) == 0 ||
-           has_record(seen, GYRE_OBSERVE_KERNEL, wanted) || has_record(seen, GYRE_OBSERVE_QUEUE, wanted);
+           has_record(seen, GYRE_OBSERVE_KERNEL, wanted) || has_record(seen, GYRE_OBSERVE_QUEUE, wanted) ||
+           has_record(seen, GYRE_OBSERVE_PIPELINE, wanted);
 }
 
 static uint64_t span(uint64_t from, uint64_t to)

@@ -149,8 +149,12 @@ bool rates_take(rates_table *table, const observed_processes *processes)
     for (size_t i = 0; i < processes->count; i++)
         room += gyre_observed_records(&processes->items[i].seen);
     taken.rows = calloc(room, sizeof *taken.rows);
-    if (!taken.rows)
+    if (!taken.rows || !link_rates_take(&table->links, processes)) {
+        free(taken.rows);
         return false;
+    }
+    taken.links = table->links;
+    table->links = (link_table){0};
     for (size_t i = 0; i < processes->count; i++)
         for (uint32_t at = 0;
              (at = observed_next(&processes->items[i].seen, at, GYRE_OBSERVE_KERNEL, 0, &kernel));)
@@ -163,6 +167,7 @@ bool rates_take(rates_table *table, const observed_processes *processes)
 void rates_finish(rates_table *table)
 {
     free(table->rows);
+    link_rates_finish(&table->links);
     *table = (rates_table){0};
 }
 

@@ -6,6 +6,7 @@
 #ifndef GYRE_CLI_OBSERVED_RATES_H
 #define GYRE_CLI_OBSERVED_RATES_H
 
+#include "cli/observed/link_rates.h"
 #include "cli/observed/observed.h"
 
 /** What is counted. Of a kernel: messages completed, failed, worker restarts. Of a queue: sent, received, refused, lost. */
@@ -45,6 +46,7 @@ typedef struct rates_row {
 typedef struct rates_table {
     rates_row *rows; /* each kernel with its queues behind it */
     size_t count;
+    link_table links; /* of pipelines */
 } rates_table;
 
 /** Takes what was read, and the rates that come of it and of the table before. False without memory: the table is as before. */

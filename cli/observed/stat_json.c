@@ -86,9 +86,10 @@ static json_t *kernels_json(const observed_process *process)
             "Isssfsssf", "record", (json_int_t)at, "name", kernel.name, "types", kernel.detail, "state",
             gyre_kernel_state_word((gyre_kernel_state)kernel.state), "state_seconds",
             observed_seconds_since(process, kernel.state_ns), "health",
-            process->life == GYRE_OBSERVED_DEAD ? "dead" : gyre_kernel_health_word(health), "backend",
-            has_device ? device.name : NULL, "device", has_device ? device.detail : NULL, "launched",
-            observed_day_seconds(process, kernel.made_ns));
+            process->life == GYRE_OBSERVED_DEAD && !process->is_dump ? "dead"
+                                                                     : gyre_kernel_health_word(health),
+            "backend", has_device ? device.name : NULL, "device", has_device ? device.detail : NULL,
+            "launched", observed_day_seconds(process, kernel.made_ns));
         add_values(object, process, at, GYRE_OBSERVE_KERNEL);
         json_t *times = times_json(process, at);
         if (times)
@@ -109,6 +110,9 @@ static json_t *links_json(const observed_process *process, uint32_t pipeline)
                             observed_link_end(&process->seen, at, GYRE_OBSERVE_LINK_FROM, &from), "to",
                             observed_link_end(&process->seen, at, GYRE_OBSERVE_LINK_TO, &to));
         add_values(object, process, at, GYRE_OBSERVE_LINK);
+        json_t *times = times_json(process, at);
+        if (times)
+            json_object_set_new(object, "times", times);
         json_array_append_new(links, object);
     }
     return links;
@@ -118,9 +122,13 @@ static json_t *pipelines_json(const observed_process *process)
 {
     json_t *pipelines = json_array();
     gyre_observe_record pipeline;
-    for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_PIPELINE, 0, &pipeline));)
-        json_array_append_new(pipelines,
-                              cli_json_object("so", "name", pipeline.name, "links", links_json(process, at)));
+    for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_PIPELINE, 0, &pipeline));) {
+        json_t *object = cli_json_object("so", "name", pipeline.name, "links", links_json(process, at));
+        json_t *times = times_json(process, at);
+        if (times)
+            json_object_set_new(object, "times", times);
+        json_array_append_new(pipelines, object);
+    }
     return pipelines;
 }
 

@@ -133,12 +133,13 @@ static void put_record(FILE *out, const observed_process *process, uint32_t at,
 {
     gyre_observe_record owner = *record, runtime;
     put_process(out, process);
-    const bool known =
-        record->kind == GYRE_OBSERVE_KERNEL || gyre_observed_record(&process->seen, record->parent, &owner);
+    const bool known = record->kind == GYRE_OBSERVE_KERNEL || record->kind == GYRE_OBSERVE_PIPELINE ||
+                       gyre_observed_record(&process->seen, record->parent, &owner);
     if (record->kind == GYRE_OBSERVE_LINK)
         put_link(out, process, at, record);
     else
-        put_label(out, "kernel", known ? owner.name : "");
+        put_label(out, record->kind == GYRE_OBSERVE_PIPELINE ? "pipeline" : "kernel",
+                  known ? owner.name : "");
     if (record->kind == GYRE_OBSERVE_QUEUE)
         put_label(out, "queue", record->name);
     const uint32_t first = observed_next(&process->seen, 0, GYRE_OBSERVE_RUNTIME, 0, &runtime);
@@ -207,20 +208,34 @@ static void put_choice(FILE *out, const observed_processes *processes, const cha
 
 /* ---- histograms ---- */
 
-/* The metric that a record's histograms belong to, as far as a sample's name goes. */
-static void put_name(FILE *out, const observed_process *process, const gyre_observe_record *record,
-                     const char *suffix, const char *part)
+/* The metric that the histograms of a kind of record belong to. */
+static const char *metric_of(uint32_t kind)
 {
-    const bool is_queue = record->kind == GYRE_OBSERVE_QUEUE;
-    fprintf(out, "%s_%s", is_queue ? "gyre_message_seconds" : "gyre_handler_seconds", suffix);
-    put_record(out, process, 0, record);
-    if (is_queue)
+    switch (kind) {
+    case GYRE_OBSERVE_QUEUE:
+        return "gyre_message_seconds";
+    case GYRE_OBSERVE_PIPELINE:
+        return "gyre_flow_seconds";
+    case GYRE_OBSERVE_LINK:
+        return "gyre_link_wait_seconds";
+    default:
+        return "gyre_handler_seconds";
+    }
+}
+
+/* The metric that a record's histograms belong to, as far as a sample's name goes. */
+static void put_name(FILE *out, const observed_process *process, uint32_t at,
+                     const gyre_observe_record *record, const char *suffix, const char *part)
+{
+    fprintf(out, "%s_%s", metric_of(record->kind), suffix);
+    put_record(out, process, at, record);
+    if (record->kind == GYRE_OBSERVE_QUEUE || record->kind == GYRE_OBSERVE_PIPELINE)
         put_label(out, "part", part);
 }
 
 /* Each power of two is the edge of a bucket, so these sums are exact. */
-static void put_histogram(FILE *out, const observed_process *process, const gyre_observe_record *record,
-                          const gyre_observe_histogram *histogram)
+static void put_histogram(FILE *out, const observed_process *process, uint32_t at,
+                          const gyre_observe_record *record, const gyre_observe_histogram *histogram)
 {
     const char *part = times_words[histogram->time];
     uint64_t count = 0;
@@ -229,14 +244,14 @@ static void put_histogram(FILE *out, const observed_process *process, const gyre
         if (i < 7 || i % 8 != 7 ||
             i == GYRE_OBSERVE_BUCKETS - 1) /* the last one has all longer times as well */
             continue;
-        put_name(out, process, record, "bucket", part);
+        put_name(out, process, at, record, "bucket", part);
         fprintf(out, ",le=\"%.12g\"} %" PRIu64 "\n", (double)gyre_observe_edge(i + 1) / 1e9, count);
     }
-    put_name(out, process, record, "bucket", part);
+    put_name(out, process, at, record, "bucket", part);
     fprintf(out, ",le=\"+Inf\"} %" PRIu64 "\n", count);
-    put_name(out, process, record, "sum", part);
+    put_name(out, process, at, record, "sum", part);
     put_number(out, (double)histogram->sum_ns / 1e9);
-    put_name(out, process, record, "count", part);
+    put_name(out, process, at, record, "count", part);
     fprintf(out, "} %" PRIu64 "\n", count);
 }
 
@@ -251,8 +266,8 @@ static void put_histograms(FILE *out, const observed_processes *processes, uint3
         for (uint32_t at = 0; (at = observed_next(&process->seen, at, kind, 0, &record));)
             for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
                 if (gyre_observed_histogram(&process->seen, at, (enum gyre_observe_time)time, &histogram) &&
-                    (kind == GYRE_OBSERVE_QUEUE || time == GYRE_OBSERVE_HANDLED))
-                    put_histogram(out, process, &record, &histogram);
+                    (kind != GYRE_OBSERVE_KERNEL || time == GYRE_OBSERVE_HANDLED))
+                    put_histogram(out, process, at, &record, &histogram);
     }
 }
 
@@ -269,5 +284,10 @@ int stat_print_prometheus(const observed_processes *processes, FILE *out)
     put_histograms(out, processes, GYRE_OBSERVE_QUEUE);
     put_head(out, "gyre_handler_seconds", "histogram", "How long handlers of kernels with timing ran.");
     put_histograms(out, processes, GYRE_OBSERVE_KERNEL);
+    put_head(out, "gyre_link_wait_seconds", "histogram",
+             "How long messages of links waited for their handlers.");
+    put_histograms(out, processes, GYRE_OBSERVE_LINK);
+    put_head(out, "gyre_flow_seconds", "histogram", "How long flows of pipelines took, from end to end.");
+    put_histograms(out, processes, GYRE_OBSERVE_PIPELINE);
     return CLI_OK;
 }

@@ -66,7 +66,7 @@ static void add_kernel(cli_table *table, const observed_process *process, uint32
     char backend[GYRE_OBSERVE_NAME_MAX + GYRE_OBSERVE_DETAIL_MAX + 4];
     gyre_observed_record(seen, kernel->device, &device);
     snprintf(backend, sizeof backend, "%s: %s", device.name, device.detail);
-    const bool dead = process->life == GYRE_OBSERVED_DEAD;
+    const bool dead = process->life == GYRE_OBSERVED_DEAD && !process->is_dump;
     const char *const row[] = {number(&cells[0], seen->head.pid),
                                kernel->name,
                                gyre_kernel_state_word((gyre_kernel_state)kernel->state),
@@ -176,7 +176,7 @@ static int print_links(const observed_processes *processes)
     return cli_table_end(table, rows > 0);
 }
 
-/* Of a queue, or of a kernel (`queue` is ""). */
+/* Of a queue, of a kernel (`queue` is ""), of a link, or of the flows of a pipeline. */
 static void add_times(cli_table *table, const observed_process *process, uint32_t at, const char *kernel,
                       const char *queue, size_t *rows)
 {
@@ -205,8 +205,8 @@ static void add_times(cli_table *table, const observed_process *process, uint32_
 /* Only where a kernel times its messages. */
 static int print_times(const observed_processes *processes)
 {
-    static const char *const headers[] = {">PROCESS", "KERNEL", "QUEUE", "TIME",  ">MESSAGES", ">MEAN",
-                                          ">P50",     ">P90",   ">P99",  ">MOST", NULL};
+    static const char *const headers[] = {">PROCESS", "OF",   "QUEUE OR LINK", "TIME",  ">MESSAGES", ">MEAN",
+                                          ">P50",     ">P90", ">P99",          ">MOST", NULL};
     size_t rows = 0;
     cli_table *table = cli_table_create(headers);
     gyre_observe_record kernel, queue;
@@ -216,6 +216,12 @@ static int print_times(const observed_processes *processes)
             add_times(table, process, at, kernel.name, "", &rows);
             for (uint32_t q = 0; (q = observed_next(&process->seen, q, GYRE_OBSERVE_QUEUE, at, &queue));)
                 add_times(table, process, q, kernel.name, queue.name, &rows);
+        }
+        for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_PIPELINE, 0, &kernel));) {
+            add_times(table, process, at, kernel.name, "(flows)", &rows);
+            for (uint32_t link = 0;
+                 (link = observed_next(&process->seen, link, GYRE_OBSERVE_LINK, at, &queue));)
+                add_times(table, process, link, kernel.name, queue.name, &rows);
         }
     }
     if (rows)

@@ -118,6 +118,35 @@ static void draw_queue(top_drawing *drawing, const rates_row *row)
               rate_of(row, RATES_RECEIVED, received), tail);
 }
 
+/* How long messages of a link wait, or how long flows of a pipeline take, where that is timed. */
+static const char *waits_of(const link_row *row, const char *what, char text[64])
+{
+    char p50[16], p99[16];
+    text[0] = '\0';
+    if (row->p99 > 0)
+        snprintf(text, 64, "  %s p50 %s p99 %s", what, times_text(row->p50, p50), times_text(row->p99, p99));
+    return text;
+}
+
+static void draw_link(top_drawing *drawing, const link_row *row)
+{
+    char sent[16] = "-", missed[16], waits[64], name[GYRE_OBSERVE_NAME_MAX * 2 + 4], bar[BAR + 1],
+         tail[64] = "";
+    const rates_row fill = {.length = row->waiting, .capacity = row->capacity};
+    if (row->kind == GYRE_OBSERVE_PIPELINE) {
+        draw_line(drawing, "%-18.18s %7" PRIu32 " pipeline%s", row->pipeline, row->pid,
+                  waits_of(row, "flows", waits));
+        return;
+    }
+    snprintf(name, sizeof name, "%s > %s", row->from, row->to);
+    if (row->has_rates)
+        rates_text(row->sent_rate, sent);
+    if (row->missed_rate > 0)
+        append(tail, sizeof tail, "  missed %s", rates_text(row->missed_rate, missed));
+    draw_line(drawing, "  %-16.16s [%s] %6" PRIu64 "/%-6" PRIu64 " in %7s%s%s", name, bar_of(&fill, bar),
+              row->waiting, row->capacity, sent, waits_of(row, "waits", waits), tail);
+}
+
 static size_t count_lives(const observed_processes *processes)
 {
     size_t count = 0;
@@ -139,8 +168,34 @@ void top_draw(const top_screen *screen, const rates_table *table, const observed
             draw_kernel(&drawing, &table->rows[i]);
         else
             draw_queue(&drawing, &table->rows[i]);
+    for (size_t i = 0; i < table->links.count; i++)
+        draw_link(&drawing, &table->links.rows[i]);
     if (screen->terminal)
         fputs("\033[J", screen->out);
+}
+
+static json_t *links_json(const link_table *table)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < table->count; i++) {
+        const link_row *row = &table->rows[i];
+        const bool link = row->kind == GYRE_OBSERVE_LINK;
+        json_t *object = cli_json_object("IIsssss", "pid", (json_int_t)row->pid, "record",
+                                         (json_int_t)row->record, "state", observed_life_word(row->of),
+                                         "pipeline", row->pipeline, "link", link ? row->link : NULL, "from",
+                                         link ? row->from : NULL, "to", link ? row->to : NULL);
+        if (link)
+            json_object_set_new(
+                object, "per_second",
+                cli_json_object("oo", "sent", row->has_rates ? json_real(row->sent_rate) : json_null(),
+                                "missed", row->has_rates ? json_real(row->missed_rate) : json_null()));
+        if (row->p99 > 0) {
+            json_object_set_new(object, "p50_seconds", json_real(row->p50));
+            json_object_set_new(object, "p99_seconds", json_real(row->p99));
+        }
+        json_array_append_new(rows, object);
+    }
+    return rows;
 }
 
 json_t *top_json(const rates_table *table)
@@ -173,5 +228,5 @@ json_t *top_json(const rates_table *table)
         }
         json_array_append_new(rows, object);
     }
-    return cli_json_object("o", "rows", rows);
+    return cli_json_object("oo", "rows", rows, "links", links_json(&table->links));
 }

@@ -255,6 +255,7 @@ static size_t tell_named(FILE *out, const rates_table *table, const char *name, 
 
 size_t why_tell(FILE *out, const rates_table *table, const char *name)
 {
-    const size_t told = tell_named(out, table, name, true);
-    return told + tell_named(out, table, name, false);
+    size_t told = tell_named(out, table, name, true);
+    told += tell_named(out, table, name, false);
+    return told + why_tell_pipelines(out, table, name);
 }

@@ -95,6 +95,12 @@ struct gyre_kernel_tally {
     uint32_t stalls;          /* how often a handler exceeded its budget */
 };
 
+/** How long the flows took that entered at the kernel, of clients of this program: from its block to their completion, and in all. */
+struct gyre_kernel_flows {
+    bool timed; /* some may have been */
+    gyre_observe_histogram handled, round_trips;
+};
+
 /** How fast the kernel's messages are handled (count_soon.c). */
 struct gyre_kernel_pace {
     uint64_t looked_ns, handled; /* when the kernel was looked at, and what it had completed then */
@@ -193,6 +199,7 @@ struct gyre_kernel {
     struct gyre_kernel_tally tally;
     uint32_t observed; /* the kernel's record in the observation file; 0: it has none. Atomic (observed.c) */
     gyre_trace_point traced;               /* as blocks see it (observed.c) */
+    struct gyre_kernel_flows flows_before; /* of queues that are closed; under the lock (observed.c) */
     struct gyre_kernel_pace pace;          /* under the lock (count_soon.c) */
     gyre_observe_histogram handled_before; /* by queues that are closed; under the lock (observed.c) */
     struct gyre_care *care;                /* the watcher's (watcher.h); set before the kernel is listed */

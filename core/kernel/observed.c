@@ -143,6 +143,13 @@ static void observe_times(const gyre_kernel *kernel, const gyre_queue *queue)
                                    gyre_foreign_of(queue)->lent != NULL);
 }
 
+static void add_histogram(gyre_observe_histogram *sum, const gyre_observe_histogram *part)
+{
+    sum->sum_ns += part->sum_ns;
+    for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
+        sum->buckets[i] += part->buckets[i];
+}
+
 /*
  * Adds how long the handlers of the queue's messages ran. Of a pipeline's queue it is known of whole flows only. The times of a lent
  * queue are what another program says, which must not get into the kernel's own.
@@ -153,15 +160,45 @@ static void add_handled(const gyre_queue *queue, gyre_observe_histogram *sum)
     if (gyre_view_of(queue)->of_pipeline || gyre_foreign_of(queue)->lent ||
         !gyre_timing_histograms(queue, times))
         return;
-    sum->sum_ns += times[GYRE_OBSERVE_HANDLED].sum_ns;
-    for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
-        sum->buckets[i] += times[GYRE_OBSERVE_HANDLED].buckets[i];
+    add_histogram(sum, &times[GYRE_OBSERVE_HANDLED]);
+}
+
+/* Adds how long the flows of the queue took, if it is one of a pipeline, and of this program. */
+static void add_flows(const gyre_queue *queue, struct gyre_kernel_flows *sum)
+{
+    gyre_observe_histogram times[GYRE_OBSERVE_TIMES] = {0};
+    if (!gyre_view_of(queue)->of_pipeline || gyre_foreign_of(queue)->lent ||
+        !gyre_timing_histograms(queue, times))
+        return;
+    sum->timed = true;
+    add_histogram(&sum->handled, &times[GYRE_OBSERVE_HANDLED]);
+    add_histogram(&sum->round_trips, &times[GYRE_OBSERVE_ROUND_TRIP]);
+}
+
+void gyre_kernel_flows_add(gyre_kernel *kernel, struct gyre_kernel_flows *sum)
+{
+    pthread_mutex_lock(&kernel->lock);
+    sum->timed |= kernel->flows_before.timed;
+    add_histogram(&sum->handled, &kernel->flows_before.handled);
+    add_histogram(&sum->round_trips, &kernel->flows_before.round_trips);
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
+        add_flows(queue, sum);
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+void gyre_kernel_flows_forget(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    kernel->flows_before = (struct gyre_kernel_flows){.timed = false};
+    pthread_mutex_unlock(&kernel->lock);
 }
 
 void gyre_kernel_unobserve_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
-    if (gyre_view_of(queue)->observed)
+    if (gyre_view_of(queue)->observed) {
         add_handled(queue, &kernel->handled_before);
+        add_flows(queue, &kernel->flows_before);
+    }
     gyre_timing_trace(queue, NULL, 0);
     gyre_kernel_count_as_usual(queue);
     gyre_observation_leave(gyre_runtime_observation(kernel->runtime), gyre_view_of(queue)->observed);
@@ -203,9 +240,7 @@ static void observe_handlers(const gyre_kernel *kernel)
     if (!gyre_control_timed_every(kernel))
         return;
     if (gyre_control_times_add(kernel, &handled) != GYRE_TIMES_ALL) {
-        handled.sum_ns += kernel->handled_before.sum_ns;
-        for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
-            handled.buckets[i] += kernel->handled_before.buckets[i];
+        add_histogram(&handled, &kernel->handled_before);
         for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
             add_handled(queue, &handled);
     }

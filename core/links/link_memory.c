@@ -15,6 +15,7 @@
 #include "core/links/cycles.h"
 #include "core/links/homes.h"
 #include "core/links/link_sizes.h"
+#include "core/links/link_times.h"
 #include "core/links/outlets.h"
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
@@ -124,6 +125,8 @@ static uint64_t place_link(const gyre_pipeline *pipeline, struct gyre_link *link
         link->gate = first == link ? end : first->gate;
         end += first == link ? sizeof(gyre_link_gate) : 0;
     }
+    link->times = end;
+    end += rings * gyre_link_times_size(pipeline, link);
     link->bytes = end - offset;
     return end;
 }
@@ -131,6 +134,7 @@ static uint64_t place_link(const gyre_pipeline *pipeline, struct gyre_link *link
 static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
     const uint32_t count = sender_blocks(pipeline, link);
+    const uint64_t times = gyre_link_times_size(pipeline, link);
     if (gyre_work_pool_first(pipeline, link) != link)
         return GYRE_OK;
     gyre_link_ring *rings = calloc(count, sizeof *rings);
@@ -149,9 +153,13 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
         rings[i].choice = link->talk == GYRE_TALK_ROUNDS ? gyre_rounds_size(pipeline, link)
                                                          : gyre_asks_choice(pipeline, link);
         gyre_link_key_write(&link->key, &rings[i]);
+        rings[i].times = rings[i].sent_times =
+            times ? rings_of(pipeline, link)->address + link->times + i * times : 0;
     }
-    const gyre_status status =
+    gyre_status status =
         gyre_link_store_write(rings_of(pipeline, link), link->rings, rings, count * sizeof *rings);
+    if (status == GYRE_OK)
+        status = gyre_link_times_write(pipeline, link, rings_of(pipeline, link), count);
     free(rings);
     return status;
 }
@@ -772,4 +780,13 @@ gyre_status gyre_link_memory_peek(const gyre_pipeline *pipeline, const struct gy
                                   struct gyre_link_counts *counts)
 {
     return count_by(gyre_link_store_peek, pipeline, link, counts);
+}
+
+gyre_status gyre_link_memory_times(const gyre_pipeline *pipeline, const struct gyre_link *link,
+                                   gyre_observe_histogram *out)
+{
+    const struct gyre_link *first = gyre_work_pool_first(pipeline, link);
+    if (first != link)
+        return GYRE_OK; /* the rings are the first member's */
+    return gyre_link_times_peek(pipeline, link, rings_of(pipeline, link), sender_blocks(pipeline, link), out);
 }

@@ -12,6 +12,7 @@
 #include "core/kernel/observed.h"
 #include "core/links/lend.h"
 #include "core/links/apart.h"
+#include "core/links/link_times.h"
 #include "core/links/pipeline.h"
 #include "core/observation/observation.h"
 #include "gyre/waiting.h"
@@ -39,6 +40,29 @@ static void enter_pipeline(gyre_pipeline *pipeline)
     pipeline->observed = gyre_observation_enter(observation_of(pipeline), &about);
 }
 
+static void forget_flows(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (pipeline->nodes[i].enters)
+            gyre_kernel_flows_forget(pipeline->nodes[i].kernel);
+}
+
+/* How long flows took, from end to end: those of clients of this program, where the kernel that they enter by has `timing`. */
+static void observe_flows(const gyre_pipeline *pipeline)
+{
+    struct gyre_kernel_flows flows = {.timed = false};
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (pipeline->nodes[i].enters)
+            gyre_kernel_flows_add(pipeline->nodes[i].kernel, &flows);
+    if (!flows.timed)
+        return;
+    flows.handled.record = flows.round_trips.record = pipeline->observed;
+    flows.handled.time = GYRE_OBSERVE_HANDLED;
+    flows.round_trips.time = GYRE_OBSERVE_ROUND_TRIP;
+    gyre_observation_histogram(observation_of(pipeline), &flows.handled, false);
+    gyre_observation_histogram(observation_of(pipeline), &flows.round_trips, false);
+}
+
 static void enter_link(const gyre_pipeline *pipeline, struct gyre_link *link)
 {
     const uint64_t now = gyre_clock_ns();
@@ -47,6 +71,15 @@ static void enter_link(const gyre_pipeline *pipeline, struct gyre_link *link)
     snprintf(about.name, sizeof about.name, "%.*s", (int)sizeof about.name - 1, link->name);
     snprintf(about.detail, sizeof about.detail, "%s", link->sends.name);
     link->observed = gyre_observation_enter(observation_of(pipeline), &about);
+}
+
+/* How long its messages waited for their handlers, where they are timed. */
+static void observe_waits(const gyre_pipeline *home, const struct gyre_link *own,
+                          const struct gyre_link *link, struct gyre_observation *observation)
+{
+    gyre_observe_histogram waited = {.record = link->observed, .time = GYRE_OBSERVE_WAITED};
+    if (gyre_link_memory_times(home, own, &waited) == GYRE_OK && gyre_link_times_size(home, own))
+        gyre_observation_histogram(observation, &waited, false);
 }
 
 static void observe_link(const gyre_pipeline *pipeline, struct gyre_link *link)
@@ -71,6 +104,7 @@ static void observe_link(const gyre_pipeline *pipeline, struct gyre_link *link)
     words[GYRE_OBSERVE_LINK_CUT] = counts.is_cut;
     words[GYRE_OBSERVE_LINK_KEY] = trace ? gyre_trace_key(trace, (const void *)(uintptr_t)counts.address) : 0;
     gyre_observation_values(observation_of(pipeline), link->observed, words, GYRE_OBSERVE_LINK_WORDS);
+    observe_waits(home, own, link, observation_of(pipeline));
 }
 
 /* Its target may work on what it got for as long as it likes, but no port leads there any more. */
@@ -86,8 +120,11 @@ static void observe_pipeline(gyre_pipeline *pipeline)
         return;
     if (pthread_mutex_trylock(&pipeline->lock) != 0)
         return; /* it is being changed, and the next look comes soon */
-    if (!pipeline->observed)
+    if (!pipeline->observed) {
         enter_pipeline(pipeline);
+        forget_flows(pipeline);
+    }
+    observe_flows(pipeline);
     gyre_error_hold();
     for (int i = 0; i < pipeline->link_count; i++)
         if (pipeline->links[i].retired)

@@ -75,6 +75,7 @@ struct gyre_link {
     bool is_in_cycle;         /* its sender waits for room that it makes itself, in the end */
     /* in the pipeline's memory: one ring for each mover of `from`, and their slots; a window for each ring and mover of `to` */
     uint64_t rings, slots, windows;
+    uint64_t times; /* and, where messages are timed, a gyre_link_times for each ring (link_times.h) */
     uint64_t
         gate; /* of a subscriber that may be cut off: where its gyre_link_gate lies; links of one subscriber share it */
     uint64_t bytes;
@@ -226,7 +227,10 @@ uint32_t gyre_link_memory_under_way(const gyre_pipeline *pipeline);
 /** Reads the rings of a link, and its gate. */
 gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
                                    struct gyre_link_counts *counts);
-/** The same without a wait for the device: AGAIN while it is busy. */
+/** Adds how long its messages waited (link_times.h), without a wait for the device: AGAIN while it is busy. */
+gyre_status gyre_link_memory_times(const gyre_pipeline *pipeline, const struct gyre_link *link,
+                                   gyre_observe_histogram *out);
+/** The counts without a wait for the device: AGAIN while it is busy. */
 gyre_status gyre_link_memory_peek(const gyre_pipeline *pipeline, const struct gyre_link *link,
                                   struct gyre_link_counts *counts);
 

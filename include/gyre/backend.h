@@ -197,7 +197,9 @@ enum gyre_linking {
      * since 2.10: a subscriber may be a program (gyre_link_branch.is_client) whose rings lie in the device's memory, from where the core
      * copies. The kernel that sends is compiled with GYRE_LIMITED (gyre_kernel_record.is_unlimited is 0)
      */
-    GYRE_LINKING_COPIES = 32768
+    GYRE_LINKING_COPIES = 32768,
+    /* since 2.10: blocks note when they send messages, and count how long these waited (gyre_link_ring.times) */
+    GYRE_LINKING_TIMES = 65536
 };
 
 typedef struct gyre_device_info {

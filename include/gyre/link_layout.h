@@ -141,7 +141,12 @@ typedef struct gyre_link_ring {
      * what it emits, and lowers it by what it takes itself. `head` is lowered with it
      */
     gyre_u64 ends;
-    gyre_u64 reserved_claimed[6];
+    /*
+     * constant; only for a device with GYRE_LINKING_TIMES. Not 0: the address of the ring's gyre_link_times, where the sender notes when
+     * it sent each so manieth message, and the target's blocks count how long it waited for its handler
+     */
+    gyre_u64 times;
+    gyre_u64 reserved_claimed[5];
     /* written by the target's blocks: how many messages of each section of the ring were fetched, ever */
     gyre_u64 fetched[GYRE_LINK_SECTIONS];
     /* written by the sending block: where it writes next; below `tail` everything was fetched, in whole sections */
@@ -154,8 +159,32 @@ typedef struct gyre_link_ring {
      * memory of the sender, which asks for them often, and the ring in memory of the target
      */
     gyre_u64 credit;
-    gyre_u64 reserved_head[3];
+    gyre_u64 sent_times; /* constant: as `times`, for the sender */
+    gyre_u64 reserved_head[2];
 } gyre_link_ring;
+
+/** When a message was sent. */
+typedef struct gyre_link_sent {
+    gyre_u64 number; /* its place in the ring, plus 1; written last */
+    gyre_u64 sent_ns;
+} gyre_link_sent;
+
+/**
+ * How long messages of a ring waited, from being sent until a handler began with them: those whose place is a multiple of `every`, a
+ * power of two. The buckets are those of gyre_control_times.
+ */
+typedef struct gyre_link_times {
+    /* constant */
+    gyre_u32 every;
+    gyre_u32
+        places; /* of gyre_link_sent behind this struct, a power of two: message N has N / every, modulo this */
+    gyre_u64 reserved[7];
+    /* written by the target's blocks */
+    gyre_u64 sum_ns;
+    gyre_u64 reserved_sum[7];
+    gyre_u64 buckets[GYRE_TIMES_BUCKETS];
+    /* then `places` times gyre_link_sent, written by the sending block */
+} gyre_link_times;
 
 /**
  * The messages that a block of the target claimed and has not handled: one for each ring and block. It alone writes it. Where keys
@@ -324,6 +353,7 @@ enum gyre_table_does {
 _Static_assert(sizeof(gyre_link_slot) == GYRE_SLOT_HEADER_SIZE, "slot header");
 _Static_assert(sizeof(gyre_link_ask) == 64, "one line");
 _Static_assert(sizeof(gyre_link_ring) == 320, "five lines");
+_Static_assert(sizeof(gyre_link_times) % 64 == 0, "whole lines");
 _Static_assert(sizeof(gyre_link_window) == 64, "one line");
 _Static_assert(sizeof(gyre_link_gate) == 64, "one line");
 _Static_assert(sizeof(gyre_link_branch) == 32 && sizeof(gyre_link_topic) == 8, "words of 8 bytes");
