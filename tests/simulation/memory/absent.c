@@ -28,6 +28,17 @@ void cpu_flow_forget(struct cpu_worker *worker)
     (void)worker;
 }
 
+void cpu_check_look(struct cpu_worker *worker, struct cpu_queue *queue)
+{
+    (void)worker;
+    (void)queue;
+}
+
+void cpu_check_looked(struct cpu_worker *worker)
+{
+    (void)worker;
+}
+
 bool cpu_pool_can_watch(const struct cpu_pool *pool)
 {
     (void)pool;
@@ -67,18 +78,17 @@ void cpu_relief_forget(struct cpu_relief *relief, struct cpu_visitor *visitor)
     (void)visitor;
 }
 
-/* Names alone: what they take and give is no matter, because nobody comes here. */
+/* Names alone: what they take and give is no matter, because nobody comes here. A case that has one defines it. */
 #define ABSENT(name_)                                                                                        \
-    void absent_##name_(void) __asm__(#name_);                                                               \
+    __attribute__((weak)) void absent_##name_(void) __asm__(#name_);                                         \
     void absent_##name_(void)                                                                                \
     {                                                                                                        \
         machine_fail("%s was called, which the case does not have", #name_);                                 \
     }
-ABSENT(cpu_check_look)
-ABSENT(cpu_check_looked)
 ABSENT(cpu_flow_alone)
 ABSENT(cpu_flow_begin)
 ABSENT(cpu_flow_handle_again)
+ABSENT(cpu_flow_handle)
 ABSENT(cpu_flow_header)
 ABSENT(cpu_flow_refuse)
 ABSENT(cpu_handle)

@@ -231,6 +231,13 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
     return 0;
 }
 
+pthread_t __real_pthread_self(void);
+pthread_t __wrap_pthread_self(void);
+pthread_t __wrap_pthread_self(void)
+{
+    return machine_self() ? machine_self() : __real_pthread_self();
+}
+
 /* ---- copies, which are calls ---- */
 
 void *__real_memcpy(void *to, const void *from, size_t size);

@@ -12,6 +12,7 @@
 
 enum {
     STACK_SIZE = 256 * 1024,
+    LOCALS = 64 * 1024, /* around the thread's pointer to its variables */
     CELLS = 1 << 15,    /* granules of 8 bytes of memory that a run may touch: a power of two */
     WORDS = 1 << 12,    /* places of atomic operations */
     HISTORY = 8,        /* stores of a place that may still be seen */
@@ -335,11 +336,20 @@ static void look_at(uintptr_t at, size_t size, bool writes, bool atomic)
         look_at_byte(cell_of(at + i), (unsigned)(at + i) & 7, writes, atomic);
 }
 
-/* Whether the memory is the thread's own stack, or the machine's. */
+static bool is_in(uintptr_t at, uintptr_t begin, size_t size)
+{
+    return at - begin < size;
+}
+
+/*
+ * Whether the memory is the thread's alone: its stack, or that of thread-local variables, which threads of the machine have in common. Or the
+ * machine's.
+ */
 static bool is_own(uintptr_t at)
 {
-    const uintptr_t stack = (uintptr_t)self()->stack, inside = (uintptr_t)&machine;
-    return (at >= stack && at < stack + STACK_SIZE) || (at >= inside && at < inside + sizeof machine);
+    return is_in(at, (uintptr_t)self()->stack, STACK_SIZE) ||
+           is_in(at, (uintptr_t)&machine, sizeof machine) ||
+           is_in(at, (uintptr_t)__builtin_thread_pointer() - LOCALS / 2, LOCALS);
 }
 
 void machine_plain(const volatile void *at, size_t size, bool writes)
