@@ -372,7 +372,7 @@ GYRE_UNCHECKED_ void __ubsan_handle_out_of_bounds(void *data, void *value)
  * The place of an atomic operation. `&array[length]` is a pointer that C allows, so compilers let the index pass that is one too large.
  * gcc knows how many bytes of the array are left there, without evaluating the pointer; clang knows it of constants alone.
  */
-#if defined(__has_builtin) && !GYRE_TRACED
+#if defined(__has_builtin) && !defined(GYRE_TRACED)
 #if __has_builtin(__builtin_dynamic_object_size)
 #define GYRE_ATOMIC_AT_(pointer)                                                                             \
     (__builtin_dynamic_object_size((pointer), 1) < sizeof *(pointer)                                         \

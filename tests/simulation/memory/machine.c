@@ -12,10 +12,11 @@
 
 enum {
     STACK_SIZE = 256 * 1024,
-    CELLS = 1 << 15,   /* granules of 8 bytes of memory that a run may touch: a power of two */
-    WORDS = 1 << 12,   /* places of atomic operations */
-    HISTORY = 8,       /* stores of a place that may still be seen */
-    STEPS_MAX = 40000, /* of a run: more is a loop without end */
+    LOCALS = 64 * 1024, /* around the thread's pointer to its variables */
+    CELLS = 1 << 15,    /* granules of 8 bytes of memory that a run may touch: a power of two */
+    WORDS = 1 << 12,    /* places of atomic operations */
+    HISTORY = 8,        /* stores of a place that may still be seen */
+    STEPS_MAX = 300000, /* of a run: more is a loop without end */
     CLOCK_STEP_NS = 100
 };
 
@@ -31,8 +32,8 @@ struct thread {
     ucontext_t context;
     unsigned char *stack;
     struct clocks now;
-    struct clocks acquired; /* what relaxed loads brought: an acquire fence makes it known */
-    struct clocks released; /* at the last release fence: what relaxed stores carry */
+    struct clocks acquired;             /* what relaxed loads brought: an acquire fence makes it known */
+    struct clocks released;             /* at the last release fence: what relaxed stores carry */
     const volatile uint32_t *asleep_at; /* NULL: awake */
     bool ended;
 };
@@ -335,11 +336,20 @@ static void look_at(uintptr_t at, size_t size, bool writes, bool atomic)
         look_at_byte(cell_of(at + i), (unsigned)(at + i) & 7, writes, atomic);
 }
 
-/* Whether the memory is the thread's own stack, or the machine's. */
+static bool is_in(uintptr_t at, uintptr_t begin, size_t size)
+{
+    return at - begin < size;
+}
+
+/*
+ * Whether the memory is the thread's alone: its stack, or that of thread-local variables, which threads of the machine have in common. Or the
+ * machine's.
+ */
 static bool is_own(uintptr_t at)
 {
-    const uintptr_t stack = (uintptr_t)self()->stack, inside = (uintptr_t)&machine;
-    return (at >= stack && at < stack + STACK_SIZE) || (at >= inside && at < inside + sizeof machine);
+    return is_in(at, (uintptr_t)self()->stack, STACK_SIZE) ||
+           is_in(at, (uintptr_t)&machine, sizeof machine) ||
+           is_in(at, (uintptr_t)__builtin_thread_pointer() - LOCALS / 2, LOCALS);
 }
 
 void machine_plain(const volatile void *at, size_t size, bool writes)
@@ -472,7 +482,7 @@ void machine_store(volatile void *at, unsigned size, uint64_t value, int order)
     put(self(), word_of((uintptr_t)at, size), size, value, order, NULL);
 }
 
-static uint64_t changed(enum machine_change what, uint64_t old, uint64_t value)
+uint64_t machine_changed(enum machine_change what, uint64_t old, uint64_t value)
 {
     switch (what) {
     case CHANGE_ADD:
@@ -511,11 +521,12 @@ uint64_t machine_change(volatile void *at, unsigned size, enum machine_change wh
     step();
     struct word *const word = word_of((uintptr_t)at, size);
     const uint64_t old = word->stores[word->count - 1].value;
-    replace(word, size, changed(what, old, value), order);
+    replace(word, size, machine_changed(what, old, value), order);
     return old;
 }
 
-bool machine_swap(volatile void *at, unsigned size, uint64_t *expected, uint64_t value, int order, int otherwise)
+bool machine_swap(volatile void *at, unsigned size, uint64_t *expected, uint64_t value, int order,
+                  int otherwise)
 {
     step();
     struct word *const word = word_of((uintptr_t)at, size);
@@ -556,7 +567,7 @@ void machine_wake(const volatile uint32_t *word, int count)
 
 void machine_begin(uint64_t seed)
 {
-    static const unsigned odds[] = {1, 2, 4, 16};
+    static const unsigned odds[] = {1, 2, 8, 64, 512, 4096};
     for (unsigned i = 0; i < machine.used_cell_count; i++)
         machine.cells[machine.used_cells[i]] = (struct cell){0};
     for (unsigned i = 0; i < machine.used_word_count; i++)

@@ -28,7 +28,8 @@ void machine_thread(const char *name, void (*body)(void *argument), void *argume
 bool machine_run(void);
 
 /** For threads: ends the run as wrong unless the condition holds. */
-#define machine_require(condition) ((condition) ? (void)0 : machine_fail("%s:%d: %s", __FILE__, __LINE__, #condition))
+#define machine_require(condition)                                                                           \
+    ((condition) ? (void)0 : machine_fail("%s:%d: %s", __FILE__, __LINE__, #condition))
 __attribute__((format(printf, 1, 2))) void machine_fail(const char *format, ...);
 
 /** A number below `below` that follows from the seed. */
@@ -45,12 +46,16 @@ enum machine_order { RELAXED, CONSUME, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST };
 
 enum machine_change { CHANGE_SET, CHANGE_ADD, CHANGE_SUB, CHANGE_AND, CHANGE_OR, CHANGE_XOR };
 
+/** What a change makes of a value. */
+uint64_t machine_changed(enum machine_change what, uint64_t old, uint64_t value);
 uint64_t machine_load(const volatile void *at, unsigned size, int order);
 void machine_store(volatile void *at, unsigned size, uint64_t value, int order);
 /** Returns the old value. */
-uint64_t machine_change(volatile void *at, unsigned size, enum machine_change what, uint64_t value, int order);
+uint64_t machine_change(volatile void *at, unsigned size, enum machine_change what, uint64_t value,
+                        int order);
 /** Compares the latest value. Returns whether it was changed; *expected gets what was there. */
-bool machine_swap(volatile void *at, unsigned size, uint64_t *expected, uint64_t value, int order, int otherwise);
+bool machine_swap(volatile void *at, unsigned size, uint64_t *expected, uint64_t value, int order,
+                  int otherwise);
 void machine_fence(int order);
 void machine_plain(const volatile void *at, size_t size, bool writes);
 

@@ -2,43 +2,95 @@
 /*
  * The real code of rings, seats and sleeps under a weak memory (machine.h).
  *
- *     memory SCENARIO [FIRST_SEED [SEEDS]]
+ *     memory [FIRST_SEED [SEEDS]]
+ *     memory mutants [SEEDS]
  *
- * The first seed that breaks something is printed; it alone repeats the run.
+ * The first seed that breaks something is printed; it alone repeats the run. `mutants` changes the code at one place after the other
+ * (sites.h), and prints for each mutant the seed that finds it, or that none of so many does.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "machine.h"
 #include "scenario.h"
+#include "sites.h"
+
+static bool run(const struct scenario *scenario, uint64_t seed)
+{
+    machine_begin(seed);
+    scenario->begin(seed);
+    return machine_run() && scenario->holds();
+}
+
+/* Runs the seeds. Returns the one that breaks something; UINT64_MAX: none does. */
+static uint64_t find(const struct scenario *scenario, uint64_t first, uint64_t count)
+{
+    for (uint64_t seed = first; seed < first + count; seed++)
+        if (!run(scenario, seed))
+            return seed;
+    return UINT64_MAX;
+}
+
+/* In a process of its own, whose memory a mutant may ruin. It prints the place, the change, and the seed. */
+static void try_mutant(const struct scenario *scenario, unsigned number, uint64_t seeds)
+{
+    char change[64];
+    uint64_t seed = 0;
+    int ends[2], status = 0;
+    if (pipe(ends) != 0)
+        abort();
+    fflush(stdout);
+    const pid_t process = fork();
+    if (process == 0) {
+        if (!freopen("/dev/null", "w", stdout))
+            abort();
+        alarm(60);
+        sites_mutate(number);
+        seed = find(scenario, 0, seeds);
+        if (write(ends[1], &seed, sizeof seed) != sizeof seed)
+            abort();
+        _exit(0);
+    }
+    close(ends[1]);
+    const bool told = read(ends[0], &seed, sizeof seed) == sizeof seed;
+    close(ends[0]);
+    waitpid(process, &status, 0);
+    sites_describe(number, change, sizeof change);
+    printf("%p | %s | ", sites_at(number), change);
+    if (!told)
+        printf("ends the process\n");
+    else if (seed == UINT64_MAX)
+        printf("not found\n");
+    else
+        printf("seed %" PRIu64 "\n", seed);
+}
+
+static int try_mutants(const struct scenario *scenario, uint64_t seeds)
+{
+    if (find(scenario, 0, seeds) != UINT64_MAX)
+        return EXIT_FAILURE;
+    const unsigned count = sites_count_mutants();
+    for (unsigned i = 0; i < count; i++)
+        try_mutant(scenario, i, seeds);
+    return EXIT_SUCCESS;
+}
 
 int main(int argc, char **argv)
 {
-    static const struct scenario *const all[] = {GYRE_SCENARIOS};
-    const uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
-    const uint64_t count = argc > 3 ? strtoull(argv[3], NULL, 10) : 1000;
-    const struct scenario *chosen = NULL;
-    for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
-        if (strcmp(all[i]->name, argv[1]) == 0)
-            chosen = all[i];
-    if (!chosen) {
-        fprintf(stderr, "usage: memory SCENARIO [FIRST_SEED [SEEDS]]; scenarios:");
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-            fprintf(stderr, " %s", all[i]->name);
-        fprintf(stderr, "\n");
-        return EXIT_FAILURE;
-    }
-    for (uint64_t seed = first; seed < first + count; seed++) {
-        machine_begin(seed);
-        chosen->begin(seed);
-        if (!machine_run() || !chosen->holds()) {
-            printf("%s: seed %" PRIu64 " of %" PRIu64 " to %" PRIu64 " breaks it\n", chosen->name, seed, first,
-                   first + count - 1);
-            return EXIT_FAILURE;
-        }
-    }
-    printf("%s: %" PRIu64 " seeds\n", chosen->name, count);
-    return EXIT_SUCCESS;
+    const struct scenario *const scenario = &GYRE_SCENARIO;
+    const bool mutates = argc > 1 && strcmp(argv[1], "mutants") == 0;
+    const uint64_t first = argc > 1 && !mutates ? strtoull(argv[1], NULL, 10) : 0;
+    const uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
+    if (mutates)
+        return try_mutants(scenario, count);
+    const uint64_t seed = find(scenario, first, count);
+    if (seed != UINT64_MAX)
+        printf("%s: seed %" PRIu64 " breaks it\n", scenario->name, seed);
+    else
+        printf("%s: %" PRIu64 " seeds\n", scenario->name, count);
+    return seed == UINT64_MAX ? EXIT_SUCCESS : EXIT_FAILURE;
 }

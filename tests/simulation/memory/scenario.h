@@ -9,7 +9,7 @@
 struct scenario {
     const char *name;
     void (*begin)(uint64_t variant); /* makes threads; `variant` follows from the seed */
-    bool (*holds)(void);             /* whether all is as it should be when the threads ended; it says what is not */
+    bool (*holds)(void); /* whether all is as it should be when the threads ended; it says what is not */
 };
 
 extern const struct scenario scenario_seat, scenario_pool, scenario_stages, scenario_queue;
