@@ -160,7 +160,7 @@ GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in
                                       gyre_u32 room, gyre_u32 mask)
 {
     const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask);
-    if (number < GYRE_LINK_INLETS && links->inlets_wide >> number & 1) {
+    if (number < GYRE_LINK_WIDE && links->inlets_wide >> number & 1) {
         if (lane == 0 && links->drains)
             gyre_link_drains_(links, {in.slots, in.next, in.mask, in.stride, 0, number, gridDim.x > 1});
         else if (lane == 0)
@@ -188,8 +188,8 @@ GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in
             links->inlets[number].next = in.next + taken;
         links->run = {in.next, in.mask, 0, in.slots, in.ring, GYRE_RUN_LINK, taken, in.stride, number, 0, 0};
         if ((links->drains || (links->hopes && gridDim.x == 1)) && in.stride <= GYRE_LINE_SIZE &&
-            number < GYRE_LINK_INLETS && taken >= GYRE_LINK_LONG)
-            links->inlets_wide |= 1u << number;
+            number < GYRE_LINK_WIDE && taken >= GYRE_LINK_LONG)
+            links->inlets_wide |= (gyre_u64)1 << number;
     }
     return ours;
 }
