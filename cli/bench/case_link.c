@@ -5,8 +5,8 @@
  *
  * Lone: a client calls a chain of three kernels and one of nine by turns, whose kernels are on the devices by turns. What six links more
  * take, with a kernel that takes the message, handles it and passes it on, is divided by six.
- * Rate: one block makes 32 messages of each request, a kernel of many blocks makes 32 of each of these, and as many blocks of a third
- * kernel check each of them. The last link counts; a client could not feed it by requests. A request is completed when all its messages
+ * Rate: a kernel of few blocks makes 32 messages of each request, one of many blocks makes 32 of each of these, and as many blocks of a
+ * third kernel check each of them. The last link counts; a client could not feed it by requests. A request is completed when all its messages
  * were checked, so only messages that came whole are counted.
  */
 #include "cli/bench/bench.h"
@@ -26,6 +26,7 @@
 #include "gyre/waiting.h"
 
 enum { SHORT = 3, LONG = 9, DEVICES = 2 };
+enum { FED = 8 }; /* blocks that a block of the first kernel has enough for */
 enum { EACH = 32 * 32 }; /* messages that are checked of a request, as links.gyre.c has it */
 
 struct linked {
@@ -191,7 +192,7 @@ static gyre_status open_rate(struct linked *linked, const bench_case *self)
                                             .links = links,
                                             .link_count = sizeof links / sizeof links[0]};
     const uint32_t blocks = self->shape.producers;
-    gyre_status status = launch_at(linked, 0, "many_48", entry, 1);
+    gyre_status status = launch_at(linked, 0, "many_48", entry, (blocks + FED - 1) / FED);
     if (status == GYRE_OK)
         status = launch_at(linked, 0, "many_48", "link_source", blocks);
     if (status == GYRE_OK)
