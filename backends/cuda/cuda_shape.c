@@ -48,7 +48,7 @@ static uint64_t emitted_size(const struct cuda_kernel *kernel)
     for (uint32_t i = 0; i < kernel->record.port_count; i++)
         size += (GYRE_SLOT_HEADER_SIZE + kernel->record.ports[i].type->size + 15) / 16 * 16 *
                 kernel->record.ports[i].most;
-    return size;
+    return GYRE_CUDA_EMITS(size);
 }
 
 static uint32_t choose_threads(const struct cuda_kernel *kernel, uint32_t lanes)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures links between kernels of two devices that use each other's memory (docs/devices.md). Where there are none, the case says so.
+ * Measures links between kernels: of one device, or ("nvlink") of two devices that use each other's memory (docs/devices.md). Where there
+ * are none, the case says so.
  *
  * Lone: a client calls a chain of three kernels and one of nine by turns, whose kernels are on the devices by turns. What six links more
  * take, with a kernel that takes the message, handles it and passes it on, is divided by six.
- * Rate: a kernel of one device makes many messages of each request, and one of the other device checks each of them. A request is
- * completed when all its messages were checked, so only messages that came whole are counted.
+ * Rate: a kernel of few blocks makes 32 messages of each request, one of many blocks makes 32 of each of these, and as many blocks of a
+ * third kernel check each of them. The last link counts; a client could not feed it by requests. A request is completed when all its messages
+ * were checked, so only messages that came whole are counted.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_between.h"
@@ -24,7 +26,8 @@
 #include "gyre/waiting.h"
 
 enum { SHORT = 3, LONG = 9, DEVICES = 2 };
-enum { EACH = 32 }; /* messages of a request, as links.gyre.c has it */
+enum { FED = 8 }; /* blocks that a block of the first kernel has enough for */
+enum { EACH = 32 * 32 }; /* messages that are checked of a request, as links.gyre.c has it */
 
 struct linked {
     gyre_runtime *runtime;
@@ -66,7 +69,7 @@ static gyre_status open_wired(struct linked *linked, const gyre_pipeline_desc *d
         return gyre_error_set(status, "it takes two devices that use each other's memory: %s",
                               gyre_error_text());
     if (status == GYRE_OK)
-        status = gyre_pipeline_link(pipeline, 0, &info);
+        status = gyre_pipeline_link(pipeline, desc->link_count - 1, &info);
     if (status == GYRE_OK && info.through_host)
         return gyre_error_set(GYRE_UNIMPLEMENTED,
                               "it takes two devices that use each other's memory: link '%s' leads through "
@@ -171,21 +174,29 @@ gyre_status bench_run_link_lone(const bench_case *self, const bench_options *opt
 
 /* ---- rates ---- */
 
+static uint32_t device_behind_link(const bench_case *self)
+{
+    return strstr(self->name, "nvlink") ? 1 : 0;
+}
+
 static gyre_status open_rate(struct linked *linked, const bench_case *self)
 {
-    static const char *const entry = "link_source";
-    static const gyre_link_desc link = {
-        .size = sizeof link, .from = "link_source.out", .to = "link_sink", .capacity = 16384};
+    static const char *const entry = "link_feed";
+    static const gyre_link_desc links[] = {
+        {.size = sizeof links[0], .from = "link_feed.out", .to = "link_source", .capacity = 16384},
+        {.size = sizeof links[0], .from = "link_source.out", .to = "link_sink", .capacity = 16384}};
     static const gyre_pipeline_desc desc = {.size = sizeof desc,
                                             .name = "link_rate",
                                             .entries = &entry,
                                             .entry_count = 1,
-                                            .links = &link,
-                                            .link_count = 1};
+                                            .links = links,
+                                            .link_count = sizeof links / sizeof links[0]};
     const uint32_t blocks = self->shape.producers;
-    gyre_status status = launch_at(linked, 0, "many_48", entry, blocks);
+    gyre_status status = launch_at(linked, 0, "many_48", entry, (blocks + FED - 1) / FED);
     if (status == GYRE_OK)
-        status = launch_at(linked, 1, "check_48", "link_sink", blocks);
+        status = launch_at(linked, 0, "many_48", "link_source", blocks);
+    if (status == GYRE_OK)
+        status = launch_at(linked, device_behind_link(self), "check_48", "link_sink", blocks);
     linked->window = self->shape.window;
     return status == GYRE_OK ? open_wired(linked, &desc, &linked->queues[0]) : status;
 }

@@ -329,6 +329,9 @@ const bench_case bench_cases[] = {
 
     {"steal/skewed/born", bench_run_steal, NO_FLOOR, ONE(BENCH_CHAIN), unpinned, {{0}}},
     {"steal/skewed/spread", bench_run_steal, NO_FLOOR, ONE(BENCH_CHAIN), unpinned, {{0}}},
+    {"link/48/rate/1", bench_run_link_rate, NO_FLOOR, LINK_RATE(1), NULL, {{0}}},
+    {"link/48/rate/4", bench_run_link_rate, NO_FLOOR, LINK_RATE(4), NULL, {{0}}},
+    {"link/48/rate/64", bench_run_link_rate, NO_FLOOR, LINK_RATE(64), NULL, {{0}}},
     {"link/48/lone/nvlink", bench_run_link_lone, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
     {"link/48/rate/nvlink/1", bench_run_link_rate, NO_FLOOR, LINK_RATE(1), NULL, {{0}}},
     {"link/48/rate/nvlink/4", bench_run_link_rate, NO_FLOOR, LINK_RATE(4), NULL, {{0}}},

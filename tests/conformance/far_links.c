@@ -7,7 +7,7 @@
 #include <gyre/pipeline.h>
 #include <string.h>
 
-enum { KERNELS = 5, LINKS = KERNELS - 1, JOBS = 3000, WINDOW = 512 };
+enum { KERNELS = 5, LINKS = KERNELS - 1, JOBS = 3000, BURSTS = 400, WINDOW = 512 };
 
 static const char *const names[KERNELS] = {"a", "b", "c", "d", "e"};
 static const char *const ports[LINKS] = {"a.out", "b.out", "c.out", "d.out"};
@@ -206,6 +206,83 @@ static void a_pool_lies_on_the_second_device(struct conformance *test)
     must(gyre_pipeline_close(pipeline, soon()));
 }
 
+/* ---- bursts ---- */
+
+/* Two blocks split requests on the first device, two blocks of lanes judge the words on the second one. */
+static gyre_pipeline *open_bursts(const struct conformance *test)
+{
+    static const char *const kernels[] = {"split", "judge"};
+    const gyre_link_desc link = {.size = sizeof link, .from = "split.words", .to = "judge"};
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "far",
+                                     .entries = kernels,
+                                     .entry_count = 1,
+                                     .answers = kernels + 1,
+                                     .answer_count = 1,
+                                     .links = &link,
+                                     .link_count = 1};
+    gyre_pipeline *pipeline = NULL;
+    for (uint32_t device = 0; device < 2; device++) {
+        gyre_kernel *kernel = NULL;
+        const gyre_launch_desc launch = {.size = sizeof launch,
+                                         .source = kernel_path("links.gyre.c"),
+                                         .kernel = kernels[device],
+                                         .backend = test->backend,
+                                         .device = device,
+                                         .blocks = 2};
+        const gyre_status status = gyre_launch(test->runtime, &launch, &kernel);
+        if (status != GYRE_OK && device)
+            not_on_this_machine("a second device");
+        must(status);
+    }
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    return pipeline;
+}
+
+/* Request `number`: 0 to 64 words, of which one may be answered and one may fail, the first, the last or one in the middle. */
+static burst burst_of(uint64_t number)
+{
+    const uint32_t count = (uint32_t)(number * 7 % (BURST_MOST + 1)), fails = (uint32_t)(number / 5 % 97);
+    return (burst){.count = count,
+                   .answered = (uint32_t)(number * 31 % 80),
+                   .first = number % 5 ? (uint32_t)number : (uint32_t)(WORD_FAILS - fails)};
+}
+
+static void check_burst(uint64_t number, const gyre_completion *completion, const word *reply)
+{
+    const burst request = burst_of(number);
+    const bool fails = request.first <= WORD_FAILS && WORD_FAILS - request.first < request.count;
+    const bool answers = request.answered < request.count;
+    if (fails)
+        require(completion->outcome == GYRE_HANDLER_FAILED && completion->failure_code == 7);
+    else
+        require(completion->outcome == (answers ? GYRE_REPLIED : GYRE_NOT_REPLIED));
+    if (!fails && answers)
+        require(reply->number == request.first + request.answered && reply->answered == 1);
+}
+
+/* The words of a request are handled by many lanes at once, and each request ends once, as its words say. */
+static void words_on_the_other_device_end_their_flows(struct conformance *test)
+{
+    gyre_pipeline *pipeline = open_bursts(test);
+    gyre_queue *queue = gyre_pipeline_queue(pipeline);
+    uint64_t sent = 0, words = 0;
+    for (uint64_t received = 0; received < BURSTS; received++) {
+        word reply = {0};
+        gyre_completion completion;
+        for (; sent < BURSTS && sent < received + WINDOW; sent++) {
+            const burst request = burst_of(sent);
+            words += request.count;
+            must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+        }
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        check_burst(received, &completion, &reply);
+    }
+    const gyre_link_info info = link_of(pipeline, 0);
+    require(!info.through_host && info.sent == words && info.waiting == 0);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
 /* Requests end whose messages are on the other device when that dies: a fault ends the use of all GPUs in the process. */
 static void a_device_that_dies_takes_its_requests_along(struct conformance *test)
 {
@@ -248,6 +325,7 @@ const struct conformance_case far_link_cases[] = {
     {"links_go_through_the_host_without_peers", links_go_through_the_host_without_peers},
     {"a_link_leads_to_the_other_device", a_link_leads_to_the_other_device},
     {"a_pool_lies_on_the_second_device", a_pool_lies_on_the_second_device},
+    {"words_on_the_other_device_end_their_flows", words_on_the_other_device_end_their_flows},
     {"a_device_that_dies_takes_its_requests_along", a_device_that_dies_takes_its_requests_along},
     {NULL, NULL},
 };

@@ -198,8 +198,65 @@ GYRE_HELPER gyre_u32 gyre_drain_put_(const gyre_link_source_ &source, const gyre
 
 /** What became of a thread's messages of a window. */
 struct gyre_drain_sum_ {
-    gyre_u32 counted, ends, failed;
+    gyre_u32 counted, ends, failed, owes;
 };
+
+/*
+ * In gyre_drain_places_.to: no address, but how many messages (bits 40 to 55) are to be counted off the flow in the bits below. No
+ * address has bit 63.
+ */
+#define GYRE_DRAIN_OWES_ ((gyre_u64)1 << 63)
+
+#if !GYRE_LIMITED
+/* Accounts for the messages of a warp, except that what is counted off a flow is noted in the window. Called by a whole warp. */
+GYRE_HELPER void gyre_drain_account_(const gyre_link_view_ *links, const gyre_link_message_ &message,
+                                     gyre_u64 *to, gyre_drain_sum_ *sum)
+{
+    const gyre_u32 fewer = gyre_account_warp_(links, &message);
+    if (!fewer)
+        return;
+    *to = GYRE_DRAIN_OWES_ | (gyre_u64)fewer << 40 | GYRE_FLOW_KEY_(message.origin);
+    sum->owes = 1;
+}
+
+/*
+ * Counts the messages of a window off their flows, and writes the completions of those that end. Called by all threads behind a fence; a
+ * barrier follows.
+ */
+GYRE_HELPER void gyre_drain_pay_(const gyre_link_view_ *links, const gyre_drain_places_ &places,
+                                 gyre_u32 count)
+{
+    enum { AT_ONCE = 2 };
+#pragma unroll 1
+    for (gyre_u32 base = threadIdx.x; base < count; base += AT_ONCE * blockDim.x) {
+        gyre_u64 owed[AT_ONCE];
+        gyre_u32 left[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const gyre_u32 slot = base + i * blockDim.x;
+            owed[i] = slot < count ? places.to[slot] : 0;
+            owed[i] = owed[i] & GYRE_DRAIN_OWES_ ? owed[i] : 0;
+            if (owed[i])
+                left[i] = gyre_account_take_(gyre_flow_of_(links, GYRE_FLOW_KEY_(owed[i])),
+                                             (gyre_u32)(owed[i] >> 40) & 0xffffu);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const gyre_u32 slot = base + i * blockDim.x;
+            gyre_chunk line[GYRE_LINE_CHUNKS] = {};
+            if (!owed[i])
+                continue;
+            places.to[slot] = 0;
+            if (left[i] != ((gyre_u32)(owed[i] >> 40) & 0xffffu))
+                continue;
+            places.to[slot] = gyre_account_end_(links, GYRE_FLOW_KEY_(owed[i]), (gyre_slot *)line);
+#pragma unroll
+            for (int part = 0; part < GYRE_LINE_CHUNKS; part++)
+                places.lines[gyre_swizzle_(slot, (gyre_u32)part)] = line[part];
+        }
+    }
+}
+#endif
 
 /* Keeps what a message emitted to one port, and in `marks` who of the warp emitted. Called by a whole warp. */
 GYRE_HELPER void gyre_drain_keep_(const gyre_link_out_ *out, gyre_u32 *marks, gyre_chunk *lines,
@@ -253,6 +310,9 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
         }
     }
     __syncwarp();
+#if !GYRE_LIMITED
+    gyre_drain_account_(links, message, &places.to[slot], sum);
+#endif
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
         gyre_drain_keep_(&links->outs[i], links->marks + i * GYRE_DRAIN_GROUPS, places.lines + (1 + i) * size,
@@ -389,15 +449,16 @@ GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, g
     enum { port_count = gyre_link_shape_<K>::ports };
     const gyre_u32 size = places.rows * (blockDim.x / 4) * GYRE_LINE_CHUNKS;
     gyre_u32 totals[port_count + 1];
-    gyre_drain_sum_ sum = {0, 0, 0};
+    gyre_drain_sum_ sum = {0, 0, 0, 0};
 #pragma unroll 1
     for (gyre_u32 base = 0; base < count; base += blockDim.x)
         gyre_drain_handle_<K>(arguments, links, source, places, base + threadIdx.x, count, &sum, buffers,
                               gyre);
     if (sum.failed)
         atomicAdd(&links->view->failed, (gyre_u64)sum.failed);
-    const gyre_u32 ends = (gyre_u32)__syncthreads_or((int)sum.ends);
-    if (port_count > 0 && __syncthreads_or((int)sum.counted)) {
+    const gyre_u32 ends = (gyre_u32)__syncthreads_or((int)(sum.ends | sum.owes));
+    const gyre_u32 owes = ends && __syncthreads_or((int)sum.owes);
+    if (owes || (port_count > 0 && __syncthreads_or((int)sum.counted))) {
         if (threadIdx.x == 0)
             gyre_link_fence_(links->far); /* accounts are there before what was emitted is published */
         __syncthreads();
@@ -406,6 +467,12 @@ GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, g
     for (int i = 0; i < (int)port_count; i++)
         totals[i] = gyre_drain_publish_(&links->outs[i], links->marks + i * GYRE_DRAIN_GROUPS,
                                         places.lines + (1 + i) * size, count);
+#if !GYRE_LIMITED
+    if (owes) {
+        gyre_drain_pay_(links, places, count);
+        __syncthreads();
+    }
+#endif
     if (ends)
         gyre_drain_complete_(places, count);
     goes_on = (gyre_u32)__syncthreads_or((int)goes_on); /* and all threads have read the heads */
@@ -458,8 +525,7 @@ GYRE_HELPER void gyre_drain_end_(gyre_link_view_ *links, const gyre_link_source_
     if (source.entry)
         links->wide = more || links->tight ? links->wide | bit : links->wide & ~bit;
     else
-        links->inlets_wide =
-            more || links->tight ? links->inlets_wide | (gyre_u32)bit : links->inlets_wide & ~(gyre_u32)bit;
+        links->inlets_wide = more || links->tight ? links->inlets_wide | bit : links->inlets_wide & ~bit;
     links->turn += more;
     links->run.from = GYRE_RUN_LATER;
 }

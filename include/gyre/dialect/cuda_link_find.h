@@ -112,7 +112,7 @@ GYRE_HELPER gyre_u32 gyre_link_count_(const gyre_link_in_ &in, gyre_u64 index, g
     return found;
 }
 
-/* Counts further messages, behind a first row that is there, as far as the blocks can use them. */
+/* Counts further messages, behind a first row that is there, as far as a block can use them. */
 GYRE_OUTLINE_ gyre_u32 gyre_link_count_more_(gyre_link_in_ in, gyre_u32 wanted, gyre_u32 mask)
 {
     const gyre_u32 lanes = (gyre_u32)__popc(mask);
@@ -123,6 +123,18 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_count_more_(gyre_link_in_ in, gyre_u32 wanted, 
         found += more;
     }
     return found;
+}
+
+/*
+ * How many runs of `step` messages a ring seems to have, whose first `found` messages are there, up to one more than there are lanes: each
+ * lane looks at the first message of one. To look at all messages would take longer than another block needs to claim some.
+ */
+GYRE_HELPER gyre_u32 gyre_link_guess_(const gyre_link_in_ &in, gyre_u32 found, gyre_u32 step, gyre_u32 mask)
+{
+    const gyre_u32 ahead = found + (threadIdx.x & 31) * step;
+    const gyre_u32 there = ahead <= in.mask && gyre_link_is_filled_(in, in.next + ahead);
+    const gyre_u32 filled = __ballot_sync(mask, there);
+    return 1 + (filled == mask ? (gyre_u32)__popc(mask) : (gyre_u32)__ffs((int)~filled) - 1);
 }
 
 /* Returns how many of `found` messages a block takes: some are left to the other blocks. */
@@ -160,7 +172,7 @@ GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in
                                       gyre_u32 room, gyre_u32 mask)
 {
     const gyre_u32 lane = threadIdx.x & 31, lanes = (gyre_u32)__popc(mask);
-    if (number < GYRE_LINK_INLETS && links->inlets_wide >> number & 1) {
+    if (number < GYRE_LINK_WIDE && links->inlets_wide >> number & 1) {
         if (lane == 0 && links->drains)
             gyre_link_drains_(
                 links, {in.slots, in.next, in.mask, in.stride, 0, number, GYRE_LINK_TAKERS_(links) > 1});
@@ -173,9 +185,13 @@ GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in
     if (!(filled & 1))
         return 0;
     gyre_u32 found = filled == mask ? lanes : (gyre_u32)__ffs((int)~filled) - 1;
-    if (found == lanes && (room > lanes || GYRE_LINK_TAKERS_(links) > 1))
-        found = gyre_link_count_more_(in, room * GYRE_LINK_TAKERS_(links), mask);
-    const gyre_u32 taken = gyre_link_share_(found, GYRE_LINK_TAKERS_(links), room);
+    if (found == lanes && room > lanes)
+        found = gyre_link_count_more_(in, room, mask);
+    gyre_u32 taken = found < room ? found : room;
+    if (GYRE_LINK_TAKERS_(links) > 1 && found >= lanes) {
+        const gyre_u32 runs = gyre_link_guess_(in, taken, taken, mask);
+        taken = runs > lanes ? taken : gyre_link_share_(runs * taken, GYRE_LINK_TAKERS_(links), taken);
+    }
     gyre_u32 ours = 1;
     if (GYRE_LINK_TAKERS_(links) > 1) {
         if (lane == 0)
@@ -189,8 +205,8 @@ GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in
             links->inlets[number].next = in.next + taken;
         links->run = {in.next, in.mask, 0, in.slots, in.ring, GYRE_RUN_LINK, taken, in.stride, number, 0, 0};
         if ((links->drains || (links->hopes && GYRE_LINK_TAKERS_(links) == 1)) &&
-            in.stride <= GYRE_LINE_SIZE && number < GYRE_LINK_INLETS && taken >= GYRE_LINK_LONG)
-            links->inlets_wide |= 1u << number;
+            in.stride <= GYRE_LINE_SIZE && number < GYRE_LINK_WIDE && taken >= GYRE_LINK_LONG)
+            links->inlets_wide |= (gyre_u64)1 << number;
     }
     return ours;
 }

@@ -24,9 +24,6 @@
 #define GYRE_LEAN_MOST   0xffffffffu
 #endif
 
-#define GYRE_FLOW_KEY_(origin)                                                                               \
-    ((origin) & (((gyre_u64)64 << 32) - 1)) /* the bits that say which flow it is */
-
 template <class K> GYRE_HELPER constexpr bool gyre_link_leans_()
 {
     return GYRE_LINK_LEAN && K::gyre_its_kernel_form_ == 3 && !GYRE_HEADED && !GYRE_TIMED && !GYRE_SEALED &&

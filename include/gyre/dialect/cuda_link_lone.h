@@ -104,16 +104,30 @@ template <class K> struct gyre_lone_given_ {
     gyre_chunk lines[gyre_link_shape_<K>::ports + 1][4];
 };
 
-/* Settles a flow that counts its messages, from a copy of the outcome in memory. */
-GYRE_OUTLINE_ gyre_u64 gyre_lone_count_(const gyre_link_view_ *links, gyre_u64 origin, gyre_chunk *line,
-                                        gyre_u32 sent)
+/* Notes the outcome of a message in its flow, which counts its messages, or does from now on. `line`: a copy of it in memory. */
+GYRE_OUTLINE_ void gyre_lone_count_(const gyre_link_view_ *links, gyre_u64 origin, gyre_chunk *line,
+                                    gyre_u32 sent)
 {
-    gyre_slot *out = (gyre_slot *)line;
-    if (!(origin & GYRE_ORIGIN_SOLE))
-        return gyre_settle_counted_(links, origin, out, sent);
-    gyre_flow_begins_(links, origin, out, sent);
-    return 0;
+    if (origin & GYRE_ORIGIN_SOLE)
+        gyre_flow_begins_(links, origin, (gyre_slot *)line, sent);
+    else
+        gyre_note_outcome_(links, origin, (gyre_slot *)line);
 }
+
+#if !GYRE_LIMITED
+/*
+ * Accounts for the messages that the lanes of the first warp handled, before what they emitted is published. `line`: this lane's
+ * completion. Called by the first warp.
+ */
+GYRE_OUTLINE_ gyre_u64 gyre_lone_account_(const gyre_link_view_ *links, gyre_u64 origin, gyre_u32 owes,
+                                          gyre_u32 sent, gyre_chunk *line)
+{
+    GYRE_IN_SHARED_(links);
+    gyre_link_message_ message = {origin, 0, 0, 0, 0, owes, sent};
+    gyre_account_run_(links, &message, (gyre_slot *)line, 32);
+    return message.to;
+}
+#endif
 
 /* The origin of the message in `line`; `index`: of a request. */
 GYRE_HELPER gyre_u64 gyre_lone_origin_(const gyre_link_source_ &source, const gyre_chunk *line,
@@ -193,11 +207,14 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
     } else if (sole && sent == 1 && !replied) {
         message->next |= GYRE_ORIGIN_SOLE;
     } else {
-        gyre_chunk copy[4] = {line[0], line[1], line[2], line[3]};
-        message->to = gyre_lone_count_(links, message->origin, copy, sent);
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            line[i] = copy[i];
+        if (sole || gyre->failed || replied) {
+            gyre_chunk copy[4] = {line[0], line[1], line[2], line[3]};
+            gyre_lone_count_(links, message->origin, copy, sent);
+        }
+#if !GYRE_LIMITED
+        message->owes = !sole;
+        message->sent = sent;
+#endif
     }
     if (message->to) {
         if (!gyre_lone_ends_<K>() && !source.entry)
@@ -267,6 +284,16 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
         message.origin = gyre_lone_origin_(source, line, message.index);
         failed = gyre_lone_handle_<K, false>(arguments, links, source, line, ports, &message, buffers, gyre);
     }
+#if !GYRE_LIMITED
+    if (__any_sync(GYRE_ALL_LANES, message.owes)) {
+        gyre_chunk copy[4] = {line[0], line[1], line[2], line[3]};
+        const gyre_u64 to = gyre_lone_account_(links, message.origin, message.owes, message.sent, copy);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            line[i] = to ? copy[i] : line[i];
+        message.to = to ? to : message.to;
+    }
+#endif
     if (message.counted)
         gyre_link_fence_(links->far); /* accounts are there before what was emitted is published */
     __syncwarp();

@@ -9,7 +9,6 @@
 #ifndef GYRE_DIALECT_CUDA_LINK_SEND_H
 #define GYRE_DIALECT_CUDA_LINK_SEND_H
 
-#define GYRE_ALL_LANES   0xffffffffu
 #define GYRE_LINE_CHUNKS 4
 
 /* The length of a message that a handler wrote. */
@@ -77,21 +76,70 @@ GYRE_HELPER void gyre_link_move_(const gyre_link_out_ *out, const gyre_link_give
         gyre_near_chunk_store_(to + 16 * chunk, *(const gyre_chunk *)(from + 16 * chunk));
 }
 
+/* What lane `giver` of the warp gave. */
+GYRE_HELPER gyre_link_given_ gyre_link_given_by_(const gyre_link_given_ &mine, gyre_u32 giver)
+{
+    return {(const gyre_u8 *)gyre_shuffle_(GYRE_ALL_LANES, (gyre_u64)mine.from, giver),
+            gyre_shuffle_(GYRE_ALL_LANES, mine.origin, giver),
+            gyre_shuffle_(GYRE_ALL_LANES, mine.first, giver),
+            __shfl_sync(GYRE_ALL_LANES, mine.count, (int)giver), mine.stride};
+}
+
+/*
+ * Moves all messages of one lane, in slots that lie in a line: eight neighbours by one instruction, which are one piece of memory. What
+ * crosses a bus goes in few large packets this way. Only the low half of given.first counts. Called by a whole warp.
+ */
+GYRE_HELPER void gyre_link_move_bundle_(const gyre_link_out_ *out, const gyre_link_given_ &given)
+{
+    enum { AT_ONCE = 4 };
+    const gyre_u32 part = threadIdx.x & 3, own = (threadIdx.x & 31) >> 2, least = out->type.least;
+    const gyre_u32 mask = out->mask, stride = out->stride, size = out->type.size;
+    gyre_u8 *const slots = out->slots + 16 * part;
+    const gyre_u8 *const from = given.from + 16 * part;
+    if (part * 16 >= given.stride)
+        return;
+#pragma unroll 1
+    for (gyre_u32 base = own; base < given.count; base += 8 * AT_ONCE) {
+        gyre_chunk chunks[AT_ONCE];
+#pragma unroll
+        for (gyre_u32 i = 0; i < AT_ONCE; i++) {
+            const gyre_u32 number = base + 8 * i;
+            const gyre_u8 *line = from + (gyre_u64)(number < given.count ? number : own) * given.stride;
+            if (part > 0)
+                chunks[i] = *(const gyre_chunk *)line;
+            else
+                chunks[i] = {
+                    given.origin,
+                    (given.first + number + 1) << 32 |
+                        GYRE_REPLY_LENGTH_(least, size, GYRE_FIRST_WORD_(line + GYRE_SLOT_HEADER_SIZE))};
+        }
+#pragma unroll
+        for (gyre_u32 i = 0; i < AT_ONCE; i++) {
+            const gyre_u32 number = base + 8 * i;
+            if (number < given.count) /* one instruction for the line */
+                gyre_near_chunk_store_(slots + (gyre_u64)(((gyre_u32)given.first + number) & mask) * stride,
+                                       chunks[i]);
+        }
+    }
+}
+
 /* Publishes what the lanes of a warp emitted to one port. Called by a whole warp. */
 GYRE_OUTLINE_ void gyre_link_send_(const gyre_link_out_ *out, gyre_link_given_ mine)
 {
     GYRE_IN_SHARED_(out);
     const gyre_u32 lane = threadIdx.x & 31, givers = __ballot_sync(GYRE_ALL_LANES, mine.count);
+    if (gyre_link_by_line_(out) && __any_sync(GYRE_ALL_LANES, mine.count >= GYRE_LINK_BUNDLE)) {
+#pragma unroll 1
+        for (gyre_u32 left = givers; left; left &= left - 1)
+            gyre_link_move_bundle_(out, gyre_link_given_by_(mine, (gyre_u32)__ffs((int)left) - 1));
+        return;
+    }
 #pragma unroll 1
     for (gyre_u32 turn = 0; turn < 4; turn++) {
         const gyre_u32 giver = (lane & ~3u) + turn;
         if (!(givers & 0x11111111u << turn))
             continue;
-        const gyre_link_given_ given = {
-            (const gyre_u8 *)gyre_shuffle_(GYRE_ALL_LANES, (gyre_u64)mine.from, giver),
-            gyre_shuffle_(GYRE_ALL_LANES, mine.origin, giver),
-            gyre_shuffle_(GYRE_ALL_LANES, mine.first, giver),
-            __shfl_sync(GYRE_ALL_LANES, mine.count, (int)giver), mine.stride};
+        const gyre_link_given_ given = gyre_link_given_by_(mine, giver);
 #pragma unroll 1
         for (gyre_u32 number = 0; __any_sync(GYRE_ALL_LANES, number < given.count); number++)
             if (number < given.count)
@@ -176,6 +224,27 @@ GYRE_OUTLINE_ void gyre_link_send_lines_(const gyre_link_out_ *out, gyre_link_gi
     }
 }
 
+/*
+ * Publishes what the first `count` lanes of a block emitted to a port, where each may emit many messages, in slots that lie in a line.
+ * `mine`: of this lane; its count is 0 if nothing of it leaves. `pitch`: from the messages of a lane to those of the next. Each lane
+ * says in the place of its first header what it emitted, and whole warps move it. Called by all threads.
+ */
+GYRE_OUTLINE_ void gyre_link_send_bundles_(const gyre_link_out_ *out, gyre_link_given_ mine, gyre_u32 count,
+                                           gyre_u32 pitch)
+{
+    GYRE_IN_SHARED_(out);
+    const gyre_u8 *const all = mine.from - (gyre_u64)threadIdx.x * pitch;
+    if (threadIdx.x < count)
+        *(gyre_chunk *)mine.from = {mine.origin, mine.first << 32 | mine.count};
+    __syncthreads();
+#pragma unroll 1
+    for (gyre_u32 giver = threadIdx.x >> 5; giver < count; giver += blockDim.x >> 5) {
+        const gyre_u8 *const its = all + (gyre_u64)giver * pitch;
+        const gyre_chunk said = *(const gyre_chunk *)its;
+        gyre_link_move_bundle_(out, {its, said.x, said.y >> 32, (gyre_u32)said.y, mine.stride});
+    }
+}
+
 /* Publishes what the lanes of a block emitted. */
 template <class K>
 GYRE_HELPER void gyre_link_publish_block_(gyre_link_view_ *links, const gyre_cuda_port *ports,
@@ -205,8 +274,10 @@ GYRE_HELPER void gyre_link_publish_block_(gyre_link_view_ *links, const gyre_cud
         const gyre_link_given_ given = {ports[i].slots, message.next, first, mine[i], ports[i].stride};
         if (K::gyre_its_ports_::of(i).most == 1 && out->use == GYRE_PORT_LINKED && gyre_link_by_line_(out) &&
             blockDim.x % 4 == 0)
-            gyre_link_send_lines_(out, given, links->run.count,
-                                  (gyre_u32)gyre_link_shape_<K>::offset_of(count));
+            gyre_link_send_lines_(out, given, links->run.count, gyre_link_shape_<K>::pitch);
+        else if (K::gyre_its_ports_::of(i).most >= GYRE_LINK_BUNDLE && out->use == GYRE_PORT_LINKED &&
+                 gyre_link_by_line_(out) && blockDim.x % 32 == 0)
+            gyre_link_send_bundles_(out, given, links->run.count, gyre_link_shape_<K>::pitch);
         else if (out->use == GYRE_PORT_LINKED && __any_sync(GYRE_ALL_LANES, mine[i]))
             gyre_link_send_(out, given);
         else if (out->use == GYRE_PORT_TOPIC)

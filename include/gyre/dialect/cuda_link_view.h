@@ -12,15 +12,20 @@
 #if GYRE_POOLS
 #define GYRE_LINK_INLETS 160
 #else
-#define GYRE_LINK_INLETS 32
+#define GYRE_LINK_INLETS 64
 #endif
+#define GYRE_LINK_WIDE    64   /* the first inlets, of which a block knows whether long runs come */
 #define GYRE_DRAIN_MOST   1024 /* messages of a window of a backlog */
 #define GYRE_DRAIN_GROUPS (GYRE_DRAIN_MOST / 32)
 #define GYRE_LINK_ROWS    8  /* rows of slots that a look reads at once */
 #define GYRE_LINK_STREAM  4  /* requests found together that are called a stream */
 #define GYRE_LINK_NARROW  2  /* slots that a look at an idle queue reads */
 #define GYRE_LINK_LONG    32 /* messages of a run that is called long: behind it others are hoped for */
-#define GYRE_LINK_PICKED  32 /* most messages of a run of a link by key */
+#define GYRE_LINK_BUNDLE                                                                                     \
+    8 /* messages that one call may emit to a port from which on they are moved neighbour by neighbour */
+/* the bits of an origin that say which flow it is */
+#define GYRE_FLOW_KEY_(origin) ((origin) & (((gyre_u64)GYRE_ENTRIES_MAX << 32) - 1))
+#define GYRE_LINK_PICKED       32 /* most messages of a run of a link by key */
 /*
  * Clocks until a queue whose requests were all taken is read again: a read of slots that the host is about to fill takes their
  * lines away from it, and it fills them an order of magnitude slower.
@@ -33,6 +38,8 @@
 #define GYRE_LINK_ASKS   64 /* looks that found nothing between two looks at the order */
 #define GYRE_LINK_TURN_LEAST                                                                                 \
     100000 /* clocks: a run in turn that took less may be twice as long the next time */
+
+#define GYRE_ALL_LANES 0xffffffffu
 
 /* A function that all kernels of a file share: its text is long, and it runs once a run of messages. */
 #define GYRE_OUTLINE_ static __device__ __noinline__
@@ -159,7 +166,7 @@ struct gyre_link_view_ {
     gyre_u32 by_first; /* the kernel is a keyed actor: its first block takes from links for all blocks */
 #endif
     gyre_u32 looks;       /* looks at several queues */
-    gyre_u32 inlets_wide; /* a bit for each of the first inlets: its last run was long */
+    gyre_u64 inlets_wide; /* a bit for each of the first inlets: its last run was long */
     gyre_u64 wide;        /* a bit for each queue: its last look found many requests */
     gyre_u64 waits;       /* clock: until then nothing is hoped for of queues */
     gyre_link_run_ run;
@@ -342,6 +349,7 @@ template <class K> struct gyre_link_shape_ {
     }
     enum : gyre_u32 {
         ports = K::gyre_its_port_count_,
+        pitch = GYRE_CUDA_EMITS(offset_of(K::gyre_its_port_count_)), /* of what lanes emit */
         cell_bytes = gyre_stage_<K>::cell * 16,
         scratch_bytes = gyre_stage_<K>::scratch_chunks * 16,
         /* a place for what is thrown away, large enough for any message */
@@ -350,7 +358,8 @@ template <class K> struct gyre_link_shape_ {
     };
     /* whether messages are handled one after the other: also where one call may emit more than the stage holds */
     static constexpr bool in_turn = K::gyre_its_kernel_form_ != 1 ||
-                                    offset_of(K::gyre_its_port_count_) + cell_bytes > far_bytes ||
+                                    GYRE_CUDA_EMITS(offset_of(K::gyre_its_port_count_)) + cell_bytes >
+                                        far_bytes ||
                                     GYRE_LINK_JOINS_(K) || GYRE_LINK_REPEATS_(K) || GYRE_ASKS;
 };
 
@@ -376,7 +385,7 @@ template <class K>
 GYRE_HELPER gyre_link_places_ gyre_link_places_of_(const gyre_cuda_arguments &arguments, gyre_chunk *memory)
 {
     typedef gyre_link_shape_<K> shape;
-    const gyre_u64 emits = shape::in_turn ? 0 : shape::offset_of(shape::ports), cell = shape::cell_bytes;
+    const gyre_u64 emits = shape::in_turn ? 0 : shape::pitch, cell = shape::cell_bytes;
     const gyre_u64 room = gyre_dynamic_size_() - shape::scratch_bytes;
     const gyre_u32 wanted = GYRE_LINK_REPEATS_(K) ? 1 : shape::in_turn ? GYRE_LINK_IN_TURN : blockDim.x;
     gyre_u8 *const near = (gyre_u8 *)memory + shape::scratch_bytes;

@@ -112,7 +112,7 @@ GYRE_HELPER void gyre_link_hold_(gyre_link_view_ *links)
         gyre_near_store_(&run->ring->claimed, end);
         links->inlets[run->which].next = end;
         if (links->found < GYRE_LINK_LONG)
-            links->inlets_wide &= ~(1u << run->which);
+            links->inlets_wide &= ~((gyre_u64)1 << run->which);
     } else {
         *(volatile gyre_u64 *)&links->view->served[run->which].claims->next =
             end; /* in shared memory, or not */
@@ -136,6 +136,9 @@ struct gyre_link_message_ {
 #if GYRE_LIMITED
     gyre_u32 again; /* its handler is to be called again with it, */
     gyre_u64 keeps; /* and this is its origin then */
+#else
+    gyre_u32 owes,
+        sent; /* owes: its flow counts it, and how many it sent, with others (cuda_link_account.h) */
 #endif
 #if GYRE_ASKS
     gyre_u32 answer; /* 1 + the port by which its reply goes to whoever asked; 0: it is no answer */
@@ -188,6 +191,15 @@ GYRE_HELPER void gyre_note_failure_(gyre_flow *flow, const gyre_slot *out)
         ((volatile gyre_u64 *)&flow->failure)[i] = ((const gyre_u64 *)(out + 1))[i];
 }
 
+/* Notes in its flow what a message of several came to. `out`: its outcome. */
+GYRE_HELPER void gyre_note_outcome_(const gyre_link_view_ *links, gyre_u64 origin, const gyre_slot *out)
+{
+    if (out->info == GYRE_OUTCOME_FAILED)
+        gyre_note_failure_(gyre_flow_of_(links, origin), out);
+    else if (out->info == GYRE_OUTCOME_REPLY)
+        gyre_note_reply_(links, origin, out);
+}
+
 /* Writes the completion of a flow whose messages were counted. Returns 1 if its payload is in the reply slot already. */
 GYRE_HELPER gyre_u32 gyre_end_flow_(const gyre_flow *flow, gyre_slot *out)
 {
@@ -210,7 +222,10 @@ GYRE_HELPER gyre_u32 gyre_end_flow_(const gyre_flow *flow, gyre_slot *out)
     return answers;
 }
 
-/* The only message of its flow goes on as more than one message, or with a reply: from now on its flow counts. */
+/*
+ * The only message of its flow goes on as more than one message, or with a reply: from now on its flow counts. A fence follows before
+ * what was emitted is published; a message that is kept to be handled again may have emitted nothing.
+ */
 GYRE_OUTLINE_ void gyre_flow_begins_(const gyre_link_view_ *links, gyre_u64 origin, const gyre_slot *out,
                                      gyre_u32 sent)
 {
@@ -218,7 +233,9 @@ GYRE_OUTLINE_ void gyre_flow_begins_(const gyre_link_view_ *links, gyre_u64 orig
     *(volatile gyre_u32 *)&flow->answers = 0;
     *(volatile gyre_u32 *)&flow->failures = 0;
     *(volatile gyre_u32 *)&flow->alive = sent;
+#if GYRE_LIMITED
     gyre_link_fence_(links->far);
+#endif
     if (out->info == GYRE_OUTCOME_REPLY)
         gyre_note_reply_(links, origin, out);
 }
@@ -231,10 +248,7 @@ GYRE_OUTLINE_ gyre_u64 gyre_settle_counted_(const gyre_link_view_ *links, gyre_u
                                             gyre_u32 sent)
 {
     gyre_flow *flow = gyre_flow_of_(links, origin);
-    if (out->info == GYRE_OUTCOME_FAILED)
-        gyre_note_failure_(flow, out);
-    else if (out->info == GYRE_OUTCOME_REPLY)
-        gyre_note_reply_(links, origin, out);
+    gyre_note_outcome_(links, origin, out);
     if (sent > 1)
         atomicAdd_system(&flow->alive, sent - 1);
     if (sent)
@@ -246,6 +260,8 @@ GYRE_OUTLINE_ gyre_u64 gyre_settle_counted_(const gyre_link_view_ *links, gyre_u
     return gyre_reply_of_(links, origin) | gyre_end_flow_(flow, out);
 }
 
+#include "gyre/dialect/cuda_link_account.h"
+
 /* ---- handling ---- */
 
 /* Says where the ports of one call lead. `number`: of the message's place in the stage; in turn: places of the ring. */
@@ -254,7 +270,7 @@ GYRE_HELPER void gyre_link_aim_(const gyre_link_view_ *links, const gyre_link_pl
                                 gyre_cuda_port *ports, gyre_u32 number, gyre_u32 emits)
 {
     typedef gyre_link_shape_<K> shape;
-    gyre_u8 *const mine = places.emitted + (gyre_u64)number * shape::offset_of(shape::ports);
+    gyre_u8 *const mine = places.emitted + (gyre_u64)number * shape::pitch;
 #pragma unroll
     for (int i = 0; i < (int)shape::ports; i++) {
         const gyre_link_out_ *out = &links->outs[i];
@@ -359,6 +375,8 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
             gyre_settle_sole_(links, message, out, sent, begins);
         else if (gyre_link_groups_<K>(links))
             gyre_group_settle_(links, gyre_group_join_(links, message, out), out, sent);
+        else if (!gyre_link_shape_<K>::in_turn)
+            gyre_account_later_(links, message, out, sent);
         else
             message->to = gyre_settle_counted_(links, message->origin, out, sent);
         if (message->to && !begins)
@@ -590,6 +608,7 @@ GYRE_HELPER void gyre_link_run_lanes_(const gyre_cuda_arguments &arguments, gyre
                                       gyre);
     if (failed)
         atomicAdd(&links->view->failed, (gyre_u64)failed);
+    GYRE_ACCOUNT_RUN_(K, links, &message, places.cells, number, threads);
     gyre_link_publish_<K>(links, ports, message, threads);
     gyre_link_complete_all_<K>(links, places, number, message.to);
 }

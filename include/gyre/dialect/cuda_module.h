@@ -89,6 +89,11 @@
 #define GYRE_CUDA_CELL(request_size, reply_size)                                                             \
     ((GYRE_CUDA_CHUNKS(request_size) + GYRE_CUDA_CHUNKS(reply_size)) | 1)
 /*
+ * The bytes from what one lane of a stage emits to what the next one does, where a call may emit `bytes`. Where that is much it is an
+ * odd number of chunks: lanes that write their messages at the same time then use different banks.
+ */
+#define GYRE_CUDA_EMITS(bytes) ((bytes) >= 512 ? (bytes) | 16 : (bytes))
+/*
  * Whether requests of this size are fetched in one piece for each run of neighbours in the ring, because each piece
  * costs extra time. For lane kernels and actors.
  */

@@ -126,6 +126,15 @@ GYRE_KERNEL(answer_each, word, word)
     return GYRE_REPLY;
 }
 
+/* Answers the word that says so, and fails one whose number says so. */
+GYRE_KERNEL(judge, word, word)
+{
+    if (request->number == WORD_FAILS)
+        return gyre_fail(gyre, 7, "the word that fails");
+    *reply = *request;
+    return request->answered ? GYRE_REPLY : GYRE_NO_REPLY;
+}
+
 /* Lanes that share the work of one message, of which one emits what all found. */
 #define SUMS(FIELD) FIELD(u64, parts[64])
 GYRE_MESSAGE(sums, SUMS)

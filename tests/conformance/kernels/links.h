@@ -23,7 +23,7 @@ GYRE_MESSAGE(burst, BURST)
 GYRE_MESSAGE(word, WORD)
 #define SEEN(FIELD) FIELD(u64, count)
 GYRE_MESSAGE(seen, SEEN)
-enum { BURST_MOST = 64 };
+enum { BURST_MOST = 64, WORD_FAILS = 1000000 };
 
 #define BLOB(FIELD) FIELD(u64, number) FIELD(u64, w[8000])
 GYRE_MESSAGE(blob, BLOB)
