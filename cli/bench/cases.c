@@ -317,6 +317,7 @@ const bench_case bench_cases[] = {
     {"chain/5/48/six", bench_run_pair, NO_FLOOR, {BENCH_LINKED_48, 65536, 65536, 256, 6}, unpinned, {{0}}},
     {"chain/5/48/host", bench_run_chain_by_host, NO_FLOOR, ONE(BENCH_48), unpinned, {{0}}},
     {"ask/48", bench_run_ask, NO_FLOOR, ONE(BENCH_48), unpinned, {{0}}},
+    {"barrier/grid", bench_run_barrier, NO_FLOOR, ONE(BENCH_48), unpinned, {{0}}},
     {"chain/5/48/one",
      bench_run_stream,
      FIVE_RINGS_FULL,

@@ -9,7 +9,7 @@ GYRE_GRID_KERNEL_WITH(grid_sum, grid_ask, grid_answer, gyre_none, grid_sums, gyr
     const u32 block = gyre_block(gyre), lane = gyre_lane(gyre);
     const u32 mine = block == request->block;
     const u64 until = gyre_time_ns(gyre) + (u64)request->microseconds * 1000;
-    while (gyre_time_ns(gyre) < until)
+    while (lane == 0 && gyre_time_ns(gyre) < until)
         ;
     u64 sum = 0;
     for (u32 i = gyre_grid_lane(gyre); i < request->count; i += gyre_grid_lane_count(gyre))
