@@ -4,6 +4,7 @@
 #include "cpu_check.h"
 #include "cpu_explore.h"
 #include "cpu_finding.h"
+#include "cpu_grid.h"
 #include "cpu_lane.h"
 #include "cpu_resident.h"
 #include "cpu_watched.h"

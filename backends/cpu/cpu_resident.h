@@ -7,7 +7,6 @@
 #define GYRE_CPU_RESIDENT_H
 
 #include "cpu_backend.h"
-#include "cpu_grid.h"
 #include "cpu_lane.h"
 #include "cpu_in_turn.h"
 #include "cpu_link_view.h"

@@ -16,6 +16,7 @@
 
 #include "../device/device_admission.h"
 #include "cpu_check.h"
+#include "cpu_grid.h"
 #include "cpu_handle.h"
 #include "cpu_keyed.h"
 #include "cpu_links.h"

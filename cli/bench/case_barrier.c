@@ -4,7 +4,7 @@
  * floor is a bare counter that all blocks raise and look at, in the same kernel and by turns.
  */
 #include "cli/bench/bench.h"
-#include "cli/bench/cases_between.h"
+#include "cli/bench/cases_grid.h"
 #include "cli/bench/kernels.h"
 #include "cli/bench/rounds.h"
 #include "cli/bench/runtime.h"

@@ -9,12 +9,6 @@
 gyre_status bench_run_ask(const bench_case *self, const bench_options *options, bench_row *row);
 
 /**
- * A barrier of all blocks of a grid kernel, many times a request. Figures are of one barrier. The floor is a bare counter in the same
- * kernel.
- */
-gyre_status bench_run_barrier(const bench_case *self, const bench_options *options, bench_row *row);
-
-/**
  * Tasks of a pool, 1 % of which take a hundred times as long as the others, all born in one block or in several. The floor is the
  * ideal: the time that one block takes for them by itself, shared by all blocks.
  */
