@@ -85,7 +85,7 @@ bool cpu_check_prepare(struct cpu_worker *worker)
     if (!watched)
         return false;
     worker->watched = watched;
-    if (resident->kernel->form == GYRE_FORM_BLOCK && !prepare_block(worker, watched))
+    if (gyre_form_shares(resident->kernel->form) && !prepare_block(worker, watched))
         return false;
     return !(resident->device->settings.checks & CPU_CHECK_MEMORY) ||
            cpu_written_prepare(watched, resident->kernel);
@@ -130,7 +130,7 @@ void cpu_check_looked(struct cpu_worker *worker)
 static bool runs_in_order(const struct gyre_resident *resident)
 {
     return resident->kernel->form == GYRE_FORM_ACTOR || resident->kernel->form == GYRE_FORM_KEYED ||
-           (resident->kernel->form == GYRE_FORM_BLOCK && resident->blocks == 1);
+           (gyre_form_shares(resident->kernel->form) && resident->blocks == 1);
 }
 
 void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t size)
@@ -190,7 +190,7 @@ static void check_race(gyre_context *context, const struct cpu_touch *touch)
     struct cpu_worker *const worker = context->owner;
     struct cpu_watched *const watched = worker->watched;
     const bool own = belongs_to_message(touch->range);
-    if (own && worker->resident->kernel->form != GYRE_FORM_BLOCK)
+    if (own && !gyre_form_shares(worker->resident->kernel->form))
         return;
     const struct cpu_access access = {.address = number_of(touch->range, touch->at),
                                       .size = touch->size,
@@ -214,14 +214,14 @@ static void check_race(gyre_context *context, const struct cpu_touch *touch)
 static void begin_lane(gyre_context *context, const void *request, gyre_u64 size)
 {
     struct cpu_worker *const worker = context->owner;
-    if (worker->resident->kernel->form != GYRE_FORM_BLOCK)
+    if (!gyre_form_shares(worker->resident->kernel->form))
         cpu_check_begin(worker, request, size);
 }
 
 static void end_lane(gyre_context *context)
 {
     struct cpu_worker *const worker = context->owner;
-    if (worker->resident->kernel->form != GYRE_FORM_BLOCK)
+    if (!gyre_form_shares(worker->resident->kernel->form))
         cpu_check_end(worker);
 }
 

@@ -4,6 +4,7 @@
 #include "cpu_check.h"
 #include "cpu_explore.h"
 #include "cpu_finding.h"
+#include "cpu_grid.h"
 #include "cpu_lane.h"
 #include "cpu_resident.h"
 #include "cpu_watched.h"
@@ -39,9 +40,9 @@ static int handle_by_lanes(const void *request, void *reply, void *state, const 
     cpu_check_begin(worker, request, worker->resident->kernel->sizes.request);
     if (turns)
         begin_guard(&worker->turn);
-    int result = worker->watched && worker->watched->explored
-                     ? cpu_explore(worker, &message, context)
-                     : cpu_lanes_run(worker->lanes, &message, context);
+    int result = worker->watched && worker->watched->explored ? cpu_explore(worker, &message, context)
+                 : worker->resident->grid                     ? cpu_grid_run(worker, &message, context)
+                                          : cpu_lanes_run(worker->lanes, &message, context);
     if (turns && end_guard(&worker->turn, context))
         result = GYRE_OUTCOME_FAILED;
     cpu_check_end(worker);
@@ -70,7 +71,7 @@ int cpu_handle(const void *request, void *reply, void *state, void *scratch, con
 {
     struct cpu_worker *worker = context->owner;
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
-    if (kernel->form == GYRE_FORM_BLOCK)
+    if (gyre_form_shares(kernel->form))
         return handle_by_lanes(request, reply, state, buffers, context);
     if (__builtin_expect(worker->turn.turns != NULL, 0))
         return handle_in_turns(

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cpu_check.h"
+#include "cpu_grid.h"
 #include "cpu_launch.h"
 #include "cpu_lines.h"
 #include "cpu_ports.h"
@@ -29,11 +30,13 @@ static void log_of_kernel(gyre_context *context, const char *text, gyre_i64 valu
 }
 
 static const gyre_cpu_services block_services = {.barrier = cpu_lanes_barrier,
+                                                 .grid_barrier = cpu_grid_refuse_barrier,
                                                  .cells = cpu_lanes_cells,
                                                  .log = log_of_kernel,
                                                  .time_ns = gyre_clock_ns,
                                                  .index_out_of_range = cpu_checked_refuse};
 static const gyre_cpu_services lane_services = {.barrier = cpu_lanes_refuse_barrier,
+                                                .grid_barrier = cpu_grid_refuse_barrier,
                                                 .cells = cpu_lanes_refuse_cells,
                                                 .log = log_of_kernel,
                                                 .time_ns = gyre_clock_ns,
@@ -41,26 +44,43 @@ static const gyre_cpu_services lane_services = {.barrier = cpu_lanes_refuse_barr
 
 /* The same with the time of turns. */
 static const gyre_cpu_services block_services_in_turns = {.barrier = cpu_lanes_barrier,
+                                                          .grid_barrier = cpu_grid_refuse_barrier,
                                                           .cells = cpu_lanes_cells,
                                                           .log = log_of_kernel,
                                                           .time_ns = cpu_turns_time_ns,
                                                           .index_out_of_range = cpu_checked_refuse};
 static const gyre_cpu_services lane_services_in_turns = {.barrier = cpu_lanes_refuse_barrier,
+                                                         .grid_barrier = cpu_grid_refuse_barrier,
                                                          .cells = cpu_lanes_refuse_cells,
+                                                         .log = log_of_kernel,
+                                                         .time_ns = cpu_turns_time_ns,
+                                                         .index_out_of_range = cpu_checked_refuse};
+
+static const gyre_cpu_services grid_services = {.barrier = cpu_lanes_barrier,
+                                                .grid_barrier = cpu_grid_barrier,
+                                                .cells = cpu_lanes_cells,
+                                                .log = log_of_kernel,
+                                                .time_ns = gyre_clock_ns,
+                                                .index_out_of_range = cpu_checked_refuse};
+static const gyre_cpu_services grid_services_in_turns = {.barrier = cpu_lanes_barrier,
+                                                         .grid_barrier = cpu_grid_barrier,
+                                                         .cells = cpu_lanes_cells,
                                                          .log = log_of_kernel,
                                                          .time_ns = cpu_turns_time_ns,
                                                          .index_out_of_range = cpu_checked_refuse};
 
 static const gyre_cpu_services *services_of(const gyre_resident *resident)
 {
-    if (resident->kernel->form == GYRE_FORM_BLOCK)
+    if (resident->kernel->form == GYRE_FORM_GRID)
+        return resident->device->turns ? &grid_services_in_turns : &grid_services;
+    if (gyre_form_shares(resident->kernel->form))
         return resident->device->turns ? &block_services_in_turns : &block_services;
     return resident->device->turns ? &lane_services_in_turns : &lane_services;
 }
 
 static void free_resident(gyre_resident *resident)
 {
-    for (uint32_t i = 0; resident->workers && i < resident->blocks; i++) {
+    for (uint32_t i = 0; resident->workers && i < resident->block_count; i++) {
         cpu_lanes_destroy(resident->workers[i].lanes);
         free(resident->workers[i].scratch);
         free(resident->workers[i].stage.request);
@@ -68,6 +88,7 @@ static void free_resident(gyre_resident *resident)
         cpu_check_finish(&resident->workers[i]);
         cpu_ports_finish(&resident->workers[i]);
     }
+    cpu_grid_destroy(resident->grid);
     free(resident->workers);
     free(resident->windows);
     free(resident->bindings);
@@ -81,7 +102,7 @@ static bool prepare_lanes(struct cpu_worker *worker)
     const gyre_cpu_kernel *kernel = resident->kernel;
     uint64_t alignment =
         kernel->scratch_alignment > GYRE_LINE_SIZE ? kernel->scratch_alignment : GYRE_LINE_SIZE;
-    if (kernel->form != GYRE_FORM_BLOCK)
+    if (!gyre_form_shares(kernel->form))
         return true;
     worker->lanes = cpu_lanes_create(resident->lanes, resident->device->settings.lane_stack_size);
     /* whole lines: the worker writes the scratch all the time */
@@ -107,31 +128,35 @@ static bool prepare_stage(struct cpu_worker *worker)
 static gyre_status prepare_workers(gyre_resident *resident)
 {
     gyre_control_block *lines = (gyre_control_block *)(resident->control + 1);
-    resident->workers = cpu_lines_alloc(resident->blocks, sizeof *resident->workers);
+    resident->workers = cpu_lines_alloc(resident->block_count, sizeof *resident->workers);
     if (resident->device->checks)
         resident->windows = calloc(GYRE_QUEUES_MAX, sizeof *resident->windows);
-    bool complete = resident->workers && (resident->windows || !resident->device->checks);
-    for (uint32_t i = 0; complete && i < resident->blocks; i++) {
+    bool complete = resident->workers && (resident->windows || !resident->device->checks) &&
+                    (resident->blocks == resident->block_count || cpu_grid_create(resident));
+    for (uint32_t i = 0; complete && i < resident->block_count; i++) {
         struct cpu_worker *worker = &resident->workers[i];
         worker->resident = resident;
         worker->block = i;
         worker->line = &lines[i];
         cpu_times_prepare(worker);
         worker->context =
-            (gyre_context){.lane_count = resident->kernel->form == GYRE_FORM_BLOCK ? resident->lanes : 1,
+            (gyre_context){.lane_count = gyre_form_shares(resident->kernel->form) ? resident->lanes : 1,
                            .block = i,
-                           .block_count = resident->blocks,
+                           .block_count = resident->block_count,
                            .services = services_of(resident),
                            .owner = worker,
-                           .handles = GYRE_CONTROL_HANDLES(resident->control, resident->blocks)};
-        cpu_worker_init(worker);
+                           .handles = GYRE_CONTROL_HANDLES(resident->control, resident->block_count)};
+        if (i < resident->blocks)
+            cpu_worker_init(worker);
+        else
+            cpu_grid_init(worker);
         complete = prepare_lanes(worker) && prepare_stage(worker) && cpu_ports_init(worker) &&
                    cpu_check_prepare(worker);
     }
     if (complete)
         return GYRE_OK;
     return resident->device->host->error(GYRE_EXHAUSTED, "no memory for %u blocks of %u lanes; launch fewer",
-                                         resident->blocks, resident->lanes);
+                                         resident->block_count, resident->lanes);
 }
 
 static gyre_status copy_bindings(gyre_resident *resident, const gyre_resident_desc *desc)
@@ -157,29 +182,41 @@ static void await_workers(gyre_resident *resident)
     cpu_pool_settle(resident->device->pool);
 }
 
+/* Starts a worker, or a block that waits for the messages of another. Returns 0, or the error of pthread_create. */
+static int start_worker(gyre_resident *resident, uint32_t block)
+{
+    struct cpu_worker *worker = &resident->workers[block];
+    if (block >= resident->blocks)
+        return cpu_pool_start(resident->device->pool, &worker->task);
+    cpu_seats_count_awake(resident->device->seats, 1);
+    cpu_turns_enlist(worker, cpu_worker_has_work);
+    const int error = cpu_pool_start(resident->device->pool, &worker->task);
+    if (error) {
+        cpu_seats_count_awake(resident->device->seats, -1);
+        cpu_turns_leave(worker);
+    }
+    return error;
+}
+
 /*
  * Starts the workers. If a thread does not start, ends the started workers by the control word, as always;
  * after a failure the core makes the control region anew.
  */
 static gyre_status start_workers(gyre_resident *resident)
 {
-    resident->present = resident->blocks;
-    for (uint32_t i = 0; i < resident->blocks; i++) {
-        cpu_seats_count_awake(resident->device->seats, 1);
-        cpu_turns_enlist(&resident->workers[i], cpu_worker_has_work);
-        const int error = cpu_pool_start(resident->device->pool, &resident->workers[i].task);
+    resident->present = resident->block_count;
+    for (uint32_t i = 0; i < resident->block_count; i++) {
+        const int error = start_worker(resident, i);
         if (!error)
             continue;
-        cpu_seats_count_awake(resident->device->seats, -1);
-        cpu_turns_leave(&resident->workers[i]);
-        __atomic_sub_fetch(&resident->present, resident->blocks - i,
+        __atomic_sub_fetch(&resident->present, resident->block_count - i,
                            __ATOMIC_RELAXED); /* relaxed: only await_workers reads it */
         __atomic_store_n(&resident->control->command.command, GYRE_VERB_STOP, __ATOMIC_RELEASE);
         gyre_bell_ring(&resident->control->doorbell.bell, INT_MAX);
         await_workers(resident);
         return resident->device->host->error(GYRE_EXHAUSTED,
                                              "worker thread %u of %u could not be started: %s%s", i + 1,
-                                             resident->blocks, strerror(error), gyre_lack_remedy(error));
+                                             resident->block_count, strerror(error), gyre_lack_remedy(error));
     }
     return GYRE_OK;
 }
@@ -197,7 +234,9 @@ gyre_status cpu_launch(gyre_module *module, const gyre_resident_desc *desc, gyre
     resident->idle = desc->idle;
     resident->spin_turns = desc->spin_turns;
     resident->lanes = desc->lanes;
-    resident->blocks = desc->blocks;
+    resident->block_count = desc->blocks;
+    resident->blocks =
+        resident->kernel && resident->kernel->form == GYRE_FORM_GRID ? 1 : resident->block_count;
     resident->light_barriers = gyre_barrier_register();
     resident->kernel_log = desc->kernel_log;
     resident->kernel_log_context = desc->kernel_log_context;
@@ -227,7 +266,7 @@ gyre_status cpu_wait(gyre_resident *resident, uint64_t deadline_ns)
     while ((present = __atomic_load_n(&resident->present, __ATOMIC_ACQUIRE)) != 0) {
         if (gyre_clock_ns() >= deadline_ns)
             return resident->device->host->error(GYRE_TIMEOUT, "%u of %u workers are still inside a handler",
-                                                 present, resident->blocks);
+                                                 present, resident->block_count);
         gyre_futex_wait(&resident->present, present, deadline_ns);
     }
     return GYRE_OK;

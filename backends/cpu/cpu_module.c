@@ -182,7 +182,7 @@ gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_r
                               .request = kernel->request,
                               .reply = kernel->reply,
                               .state = kernel->state,
-                              .scratch_size = kernel->form == GYRE_FORM_BLOCK ? kernel->scratch_size : 0,
+                              .scratch_size = gyre_form_shares(kernel->form) ? kernel->scratch_size : 0,
                               .buffers = kernel->buffers,
                               .buffer_types = kernel->buffer_types,
                               .queries = module->queries,
@@ -191,7 +191,8 @@ gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_r
                               .key = kernel->key,
                               .flow_size = kernel->flow_size ? *kernel->flow_size : 0,
                               .asks = asks_of(module, index),
-                              .reminds = kernel->remind != NULL};
+                              .reminds = kernel->remind != NULL,
+                              .grid_blocks_most = module->device->checks || module->device->turns ? 1 : 0};
     memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);
     return GYRE_OK;
 }

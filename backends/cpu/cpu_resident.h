@@ -78,14 +78,16 @@ struct gyre_resident {
     struct cpu_window *windows; /* a queue each; NULL: the device has no checks */
     gyre_idle idle;
     uint32_t spin_turns;
-    uint32_t lanes, blocks;
+    uint32_t lanes, blocks; /* blocks that serve queues: of a grid kernel block 0 alone */
+    uint32_t block_count;   /* blocks of the launch */
     int light_barriers;
     uint32_t present; /* futex word: workers that have not left yet */
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
     gyre_errand *errand;           /* the core's; NULL: none */
     const gyre_trace_point *trace; /* the core's; NULL: none */
-    struct cpu_worker *workers;    /* `blocks` of them */
+    struct cpu_worker *workers;    /* `block_count` of them */
+    struct cpu_grid *grid;         /* NULL: the blocks do not work together */
 };
 
 /** The service gyre_cpu_services.index_out_of_range: fails the message, with a sentence about the index. */

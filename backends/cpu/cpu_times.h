@@ -14,7 +14,7 @@
 static inline void cpu_times_prepare(struct cpu_worker *worker)
 {
     gyre_control_region *control = worker->resident->control;
-    gyre_control_times *times = GYRE_CONTROL_TIMES(control, worker->resident->blocks);
+    gyre_control_times *times = GYRE_CONTROL_TIMES(control, worker->resident->block_count);
     if (!control->absences.timed || !control->absences.has_times)
         return;
     worker->timed = (struct cpu_timed){.times = times, .mask = control->absences.timed - 1};

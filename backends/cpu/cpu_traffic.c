@@ -163,7 +163,7 @@ void cpu_traffic_step(struct cpu_traffic *traffic, uint32_t lane, const void *co
     if (!traffic->running)
         return;
     struct place *const place = find_place(traffic, code, 0, 0);
-    const uint32_t own = traffic->form == GYRE_FORM_BLOCK ? lane : traffic->lane;
+    const uint32_t own = gyre_form_shares(traffic->form) ? lane : traffic->lane;
     if (place && own < LANES_MAX)
         place->times[own]++;
 }
@@ -178,7 +178,7 @@ void cpu_traffic_touch(struct cpu_traffic *traffic, uint32_t lane, const struct 
     if (!traffic->running || !touch->size)
         return;
     struct place *const place = find_place(traffic, touch->code, touch->range->sort, touch->how);
-    const uint32_t own = traffic->form == GYRE_FORM_BLOCK ? lane : traffic->lane;
+    const uint32_t own = gyre_form_shares(traffic->form) ? lane : traffic->lane;
     if (!place || own >= LANES_MAX)
         return;
     const uint64_t at = (uint64_t)(uintptr_t)touch->at,
@@ -309,7 +309,7 @@ void cpu_traffic_begin(struct cpu_traffic *traffic, const struct cpu_worker *wor
     if (!traffic->messages) {
         snprintf(traffic->kernel, sizeof traffic->kernel, "%s", resident->kernel->name);
         traffic->form = resident->kernel->form;
-        traffic->lanes = traffic->form == GYRE_FORM_BLOCK  ? resident->lanes
+        traffic->lanes = gyre_form_shares(traffic->form)   ? resident->lanes
                          : traffic->form == GYRE_FORM_LANE ? GROUP
                                                            : 1;
         traffic->lane = 0;

@@ -16,6 +16,7 @@
 
 #include "../device/device_admission.h"
 #include "cpu_check.h"
+#include "cpu_grid.h"
 #include "cpu_handle.h"
 #include "cpu_keyed.h"
 #include "cpu_links.h"
@@ -523,6 +524,12 @@ static bool wait_for_work(struct cpu_worker *worker)
 
 /* ---- the loop ---- */
 
+/* For how many blocks the worker speaks: block 0 of a grid kernel for all of them, which wait for its messages. */
+static uint32_t blocks_of(const struct cpu_worker *worker)
+{
+    return worker->resident->grid ? worker->resident->block_count : 1;
+}
+
 static void obey_command(struct cpu_worker *worker, gyre_u64 command)
 {
     gyre_control_region *control = worker->resident->control;
@@ -531,8 +538,8 @@ static void obey_command(struct cpu_worker *worker, gyre_u64 command)
     worker->context.next_due_ns = 0; /* the table may be another one: a look tells */
     cpu_ports_read(worker);          /* also while the kernel is paused: an old table of links may be freed */
     cpu_walk_open(worker);
-    __atomic_store_n(&worker->line->acknowledged, command,
-                     __ATOMIC_RELEASE); /* pairs with the core's acquire */
+    for (uint32_t i = 0; i < blocks_of(worker); i++) /* pairs with the core's acquire */
+        __atomic_store_n(&worker->line[i].acknowledged, command, __ATOMIC_RELEASE);
     gyre_bell_ring(&control->device.acknowledge_bell, INT_MAX);
 }
 
@@ -709,6 +716,7 @@ static enum cpu_task_end run_in_turns(struct cpu_worker *worker)
     }
     cpu_turns_leave(worker);
     cpu_seats_count_awake(worker->resident->device->seats, -1);
+    cpu_grid_close(worker->resident->grid);
     cpu_pool_leave(worker->resident->device->pool, &worker->resident->present);
     return CPU_TASK_ENDED;
 }
@@ -734,6 +742,7 @@ static enum cpu_task_end run_worker(struct cpu_task *task)
         return CPU_TASK_RESTS;
     end_looking(worker);
     cpu_seats_count_awake(worker->resident->device->seats, -1);
+    cpu_grid_close(worker->resident->grid);
     cpu_pool_leave(worker->resident->device->pool, &worker->resident->present);
     return CPU_TASK_ENDED;
 }

@@ -13,7 +13,7 @@ bool cpu_written_prepare(struct cpu_watched *watched, const gyre_cpu_kernel *ker
 {
     watched->scratch_first = kernel->sizes.reply;
     watched->written_size =
-        watched->scratch_first + (kernel->form == GYRE_FORM_BLOCK ? kernel->scratch_size : 0);
+        watched->scratch_first + (gyre_form_shares(kernel->form) ? kernel->scratch_size : 0);
     watched->written = calloc(1, watched->written_size + 1);
     return watched->written != NULL;
 }

@@ -308,12 +308,12 @@ static bool changes_headers(const char *options)
 }
 
 /*
- * Whether the unit has keyed actors, whose parts do more. The core writes this line, in front of the file's text; a file that has it as
+ * Whether the unit has keyed actors or grid kernels, whose parts do more. The core writes this line, in front of the file's text; a file that has it as
  * well is compiled whole for nothing.
  */
-static bool has_keys(const char *unit)
+static bool has_own_parts(const char *unit)
 {
-    return strstr(unit, "#define GYRE_KEYED 1\n") != NULL;
+    return strstr(unit, "#define GYRE_KEYED 1\n") != NULL || strstr(unit, "#define GYRE_GRID 1\n") != NULL;
 }
 
 /*
@@ -323,7 +323,7 @@ static bool has_keys(const char *unit)
 static bool parts_fit(struct job *job)
 {
     const gyre_compile_desc *desc = job->desc;
-    return !job->forward && !changes_headers(desc->options) && !has_keys(job->unit) &&
+    return !job->forward && !changes_headers(desc->options) && !has_own_parts(job->unit) &&
            cuda_parts_read(job->device, job->files, job->sm, desc->include_directories, &job->parts);
 }
 

@@ -53,7 +53,7 @@ static uint64_t emitted_size(const struct cuda_kernel *kernel)
 
 static uint32_t choose_threads(const struct cuda_kernel *kernel, uint32_t lanes)
 {
-    if (kernel->record.form == GYRE_FORM_BLOCK)
+    if (gyre_form_shares(kernel->record.form))
         return lanes;
     if (kernel->record.form == GYRE_FORM_KEYED)
         return GYRE_KEYED_THREADS;
@@ -92,7 +92,7 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
 {
     const uint64_t each = staged_size(kernel), whole = threads / GYRE_CUDA_WORKER(threads);
     const uint64_t workers = whole ? whole : 1;
-    const bool block = kernel->record.form == GYRE_FORM_BLOCK;
+    const bool block = gyre_form_shares(kernel->record.form);
     const uint64_t scratch = block ? align_up(kernel->record.scratch_size, 16) : 0;
     if (kernel->record.form == GYRE_FORM_LANE && each <= limit / workers)
         return workers * least_of(threads / workers, limit / workers / each) * each;

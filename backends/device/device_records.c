@@ -305,7 +305,7 @@ gyre_status device_record_read(const struct device_file *file, struct device_typ
         return device_file_damaged(file, "does not describe", bytes->name);
     record->name = seen->name;
     record->form = (gyre_form)seen->form;
-    record->scratch_size = seen->form == GYRE_FORM_BLOCK ? seen->scratch_size : 0;
+    record->scratch_size = gyre_form_shares((gyre_form)seen->form) ? seen->scratch_size : 0;
     if (record->form == GYRE_FORM_KEYED) { /* the core checks what the key names */
         record->key = file->find_text(file->self, "gyre_key_", record->name);
         record->reminds = file->find_text(file->self, "gyre_reminds_", record->name) != NULL;

@@ -258,7 +258,7 @@ static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module
         status = host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
     if (status == GYRE_OK)
         status = refuse_reminders(resident);
-    resident->lanes_meet = status == GYRE_OK && resident->kernel->record.form == GYRE_FORM_BLOCK &&
+    resident->lanes_meet = status == GYRE_OK && gyre_form_shares(resident->kernel->record.form) &&
                            (resident->lanes > 1 || !resident->device->solo);
     if (status == GYRE_OK && resident->device->settings.stay)
         status = opencl_stay_check(resident);

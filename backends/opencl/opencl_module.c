@@ -80,7 +80,7 @@ static gyre_status keep_text(gyre_module *module, const struct opencl_artifact *
 {
     bool blocks = false;
     for (uint32_t i = 0; i < module->kernel_count; i++)
-        blocks = blocks || module->kernels[i].record.form == GYRE_FORM_BLOCK;
+        blocks = blocks || gyre_form_shares(module->kernels[i].record.form);
     if (!blocks || !module->device->solo)
         return GYRE_OK;
     module->source = strdup(artifact->parts[OPENCL_PART_SOURCE].bytes);

@@ -114,6 +114,9 @@ static gyre_status read_kernel(const struct device_file *file, gyre_module *modu
     const struct device_bytes bytes = {item->name, item + 1, item->size};
     gyre_status status =
         device_record_read(file, module->records->types, &bytes, &kernel->seen, &kernel->record);
+    if (kernel->record.form ==
+        GYRE_FORM_GRID) /* groups of an epoch do not wait for each other (docs/adr/grid.md) */
+        kernel->record.grid_blocks_most = 1;
     if (status == GYRE_OK)
         status = read_flow(file, kernel);
     return status == GYRE_OK ? read_least(file, kernel) : status;

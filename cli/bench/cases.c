@@ -9,6 +9,7 @@
 #include "cli/bench/cases_chain.h"
 #include "cli/bench/cases_collect.h"
 #include "cli/bench/cases_device.h"
+#include "cli/bench/cases_grid.h"
 #include "cli/bench/cases_kept.h"
 #include "cli/bench/cases_layouts.h"
 #include "cli/bench/cases_lifecycle.h"
@@ -320,6 +321,7 @@ const bench_case bench_cases[] = {
     {"chain/5/48/six", bench_run_pair, NO_FLOOR, {BENCH_LINKED_48, 65536, 65536, 256, 6}, unpinned, {{0}}},
     {"chain/5/48/host", bench_run_chain_by_host, NO_FLOOR, ONE(BENCH_48), unpinned, {{0}}},
     {"ask/48", bench_run_ask, NO_FLOOR, ONE(BENCH_48), unpinned, {{0}}},
+    {"barrier/grid", bench_run_barrier, NO_FLOOR, ONE(BENCH_48), unpinned, {{0}}},
     {"chain/5/48/one",
      bench_run_stream,
      FIVE_RINGS_FULL,

@@ -330,7 +330,7 @@ static enum CXChildVisitResult take_first(CXCursor cursor, CXCursor parent, CXCl
 static bool meets_lanes(const char *name)
 {
     return in_names(
-        " barrier gyre_barrier gyre_block_sum_* gyre_block_min_* gyre_block_max_* gyre_block_broadcast_* ",
+        " barrier gyre_barrier gyre_grid_barrier_ gyre_block_sum_* gyre_block_min_* gyre_block_max_* gyre_block_broadcast_* ",
         name);
 }
 
@@ -340,6 +340,14 @@ static void note_meeting(struct checker *checker, size_t function, const struct 
         return;
     checker->functions[function].meets = true;
     checker->functions[function].meeting = *place;
+}
+
+static void note_grid_meeting(struct checker *checker, size_t function, const struct place *place)
+{
+    if (function == SIZE_MAX || checker->functions[function].meets_grid)
+        return;
+    checker->functions[function].meets_grid = true;
+    checker->functions[function].grid_meeting = *place;
 }
 
 /* Notes a call of what not every backend has yet. */
@@ -379,6 +387,8 @@ void check_call(struct checker *checker, CXCursor call, size_t function)
         note_rare(checker, name, &place);
         if (meets_lanes(name))
             note_meeting(checker, function, &place);
+        if (strcmp(name, "gyre_grid_barrier_") == 0)
+            note_grid_meeting(checker, function, &place);
         return;
     }
     if (clang_getCursorKind(target) != CXCursor_FunctionDecl) {
@@ -461,11 +471,30 @@ static void refuse_meeting(struct checker *checker, size_t kernel, size_t functi
         name);
 }
 
+static void refuse_grid_meeting(struct checker *checker, size_t kernel, size_t function)
+{
+    report_refuse(
+        &checker->report, "check", &checker->functions[function].grid_meeting,
+        "gyre_grid_barrier in the kernel '%s', whose blocks work on messages of their own: declare it with "
+        "GYRE_GRID_KERNEL, or meet the lanes of the block with gyre_barrier",
+        checker->functions[kernel].name + sizeof handler_prefix - 1);
+}
+
+/* A function that the kernel calls: whether the kernel's lanes can meet where it wants. */
+static void check_meeting(struct checker *checker, size_t kernel, size_t function)
+{
+    const struct user_function *handler = &checker->functions[kernel];
+    if (checker->functions[function].meets_grid && !handler->is_grid)
+        refuse_grid_meeting(checker, kernel, function);
+    else if (checker->functions[function].meets && handler->works_alone)
+        refuse_meeting(checker, kernel, function);
+}
+
 void check_meetings(struct checker *checker)
 {
     static struct walk walk;
     for (size_t kernel = 0; kernel < checker->function_count; kernel++) {
-        if (!checker->functions[kernel].works_alone)
+        if (!checker->functions[kernel].is_handler || checker->functions[kernel].is_grid)
             continue;
         memset(&walk, 0, sizeof walk);
         walk.path[walk.depth++] = kernel;
@@ -474,8 +503,7 @@ void check_meetings(struct checker *checker)
             const size_t top = walk.path[walk.depth - 1];
             const struct user_call *call = next_call(checker, &walk);
             if (!call) {
-                if (checker->functions[top].meets)
-                    refuse_meeting(checker, kernel, top);
+                check_meeting(checker, kernel, top);
                 walk.depth--;
             } else if (walk.colors[call->to] == NOT_SEEN) {
                 walk.colors[call->to] = ON_PATH;

@@ -31,7 +31,9 @@ struct user_function {
     char name[128];
     bool works_alone; /* the handler of a kernel of which one lane works on a message */
     bool meets;       /* calls a function that all lanes of a block call together; first at `meeting` */
-    struct place meeting;
+    bool is_handler, is_grid; /* a kernel's handler; a grid kernel's */
+    bool meets_grid;          /* calls gyre_grid_barrier; first at `grid_meeting` */
+    struct place meeting, grid_meeting;
 };
 
 /** One call from a user's function to another. */
@@ -49,6 +51,7 @@ struct checker {
         macro_is_broken; /* a macro was called wrongly: names that are unknown behind it are its consequence */
     bool lacks_file;     /* an include of the user was not found: it may declare names unknown behind it */
     bool has_kernel_header; /* includes and expansions are seen in their order: <gyre/kernel.h> was met */
+    char grid[128];         /* the grid kernel whose handler comes next (GYRE_GRID_MARK_); "": none */
     char early[128];        /* first declaring macro before <gyre/kernel.h>; "": none */
     CXSourceRange refused_argument; /* a refused argument of the last call: nothing in it is judged */
     struct report report;

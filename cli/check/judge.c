@@ -233,6 +233,27 @@ static void add_kernel(struct checker *checker, CXCursor handler, const char *na
     report_kernel(&checker->report, name, &place, check_has_ports(handler));
 }
 
+static void note_form(const struct checker *checker, struct user_function *function, CXCursor handler,
+                      const char *kernel)
+{
+    function->works_alone = works_alone(handler);
+    function->is_handler = true;
+    function->is_grid = strcmp(checker->grid, kernel) == 0;
+}
+
+/* Takes the name of the grid kernel that a constant announces (GYRE_GRID_MARK_ in dialect/forms.h). */
+static enum CXChildVisitResult take_grid_mark(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    static const char mark[] = "gyre_grid_of_";
+    struct checker *checker = data;
+    char name[128];
+    (void)parent;
+    check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    if (strncmp(name, mark, sizeof mark - 1) == 0)
+        snprintf(checker->grid, sizeof checker->grid, "%s", name + sizeof mark - 1);
+    return CXChildVisit_Break;
+}
+
 static void visit_function(struct checker *checker, CXCursor cursor)
 {
     char name[256];
@@ -249,7 +270,7 @@ static void visit_function(struct checker *checker, CXCursor cursor)
     check_locals(checker, cursor);
     struct body body = {checker, check_find_function(checker, cursor)};
     if (handler && body.function != SIZE_MAX)
-        checker->functions[body.function].works_alone = works_alone(cursor);
+        note_form(checker, &checker->functions[body.function], cursor, name + sizeof handler_prefix - 1);
     clang_visitChildren(cursor, visit_body, &body);
 }
 
@@ -290,6 +311,12 @@ static enum CXChildVisitResult visit_top(CXCursor cursor, CXCursor parent, CXCli
         check_variable(checker, cursor, false);
         clang_visitChildren(cursor, visit_body, &nowhere);
         break;
+    case CXCursor_EnumDecl:
+        clang_visitChildren(cursor, take_grid_mark, checker);
+        check_global_name(checker, cursor);
+        check_statement(checker, cursor);
+        clang_visitChildren(cursor, visit_body, &nowhere);
+        break;
     case CXCursor_UnexposedDecl:
         check_unexposed(checker, cursor);
         break;
@@ -309,9 +336,10 @@ static void check_any_kernel(struct checker *checker, const char *path)
     snprintf(place.file, sizeof place.file, "%s", path);
     if (checker->report.kernel_count == 0 && !checker->macro_is_broken &&
         !report_has_errors(&checker->report))
-        report_refuse(&checker->report, "discover", &place,
-                      "no kernel in it: a kernel file declares at least "
-                      "one with GYRE_KERNEL, GYRE_BLOCK_KERNEL, GYRE_ACTOR or GYRE_KEYED_ACTOR");
+        report_refuse(
+            &checker->report, "discover", &place,
+            "no kernel in it: a kernel file declares at least "
+            "one with GYRE_KERNEL, GYRE_BLOCK_KERNEL, GYRE_GRID_KERNEL, GYRE_ACTOR or GYRE_KEYED_ACTOR");
 }
 
 enum { OPTIONS_MAX = 64 };

@@ -17,6 +17,8 @@ static const char *const macros[] = {"KERNEL",
                                      "BLOCK_KERNEL_OF",
                                      "BLOCK_KERNEL_WITH",
                                      "BLOCK_KERNEL_OF_WITH",
+                                     "GRID_KERNEL",
+                                     "GRID_KERNEL_WITH",
                                      "ACTOR",
                                      "ACTOR_WITH",
                                      "ACTOR_OF",
@@ -32,6 +34,8 @@ static const char *const macros[] = {"KERNEL",
                                      "KERNEL_TO_WITH",
                                      "BLOCK_KERNEL_TO",
                                      "BLOCK_KERNEL_TO_WITH",
+                                     "GRID_KERNEL_TO",
+                                     "GRID_KERNEL_TO_WITH",
                                      "ACTOR_TO",
                                      "ACTOR_TO_WITH",
                                      "KERNEL_OF_TO",
@@ -104,7 +108,7 @@ static void refuse_lost_macro(struct checker *checker, const struct place *place
     report_refuse(
         &checker->report, "check", place,
         "there is no '%s' here%s%s<gyre/kernel.h>, which a kernel file includes first, has "
-        "GYRE_KERNEL, GYRE_BLOCK_KERNEL, GYRE_ACTOR, these with _WITH, GYRE_ACTOR_OF and its kin, "
+        "GYRE_KERNEL, GYRE_BLOCK_KERNEL, GYRE_GRID_KERNEL, GYRE_ACTOR, these with _WITH, GYRE_ACTOR_OF and its kin, "
         "GYRE_KEYED_ACTOR, GYRE_KERNEL_TO and its kin, GYRE_HANDLER, GYRE_QUERY, GYRE_MIGRATE, GYRE_BUFFERS, GYRE_PORTS and GYRE_PORTS_WITH_ASKS, GYRE_HELPER and GYRE_CONSTANT, and "
         "<gyre/message.h> has GYRE_MESSAGE, GYRE_MESSAGE_TAIL and GYRE_PROTOCOL",
         name, question[0] ? "; " : ": ", question);

@@ -53,6 +53,17 @@ static const struct usage {
     {"GYRE_BLOCK_KERNEL_WITH",
      "`GYRE_BLOCK_KERNEL_WITH(name, request, reply, scratch, state, buffers)`, gyre_none for what "
      "it does not have"},
+    {"GYRE_GRID_KERNEL",
+     "`GYRE_GRID_KERNEL(name, request, reply, scratch)`, gyre_none for what it does not have"},
+    {"GYRE_GRID_KERNEL_WITH",
+     "`GYRE_GRID_KERNEL_WITH(name, request, reply, scratch, state, buffers)`, gyre_none for what "
+     "it does not have"},
+    {"gyre_grid_barrier", "`gyre_grid_barrier(gyre)`"},
+    {"GYRE_GRID_KERNEL_TO",
+     "`GYRE_GRID_KERNEL_TO(name, request, reply, ports, scratch)`, gyre_none for what it does not have"},
+    {"GYRE_GRID_KERNEL_TO_WITH",
+     "`GYRE_GRID_KERNEL_TO_WITH(name, request, reply, ports, scratch, state, buffers)`, gyre_none for what it does not "
+     "have"},
     {"GYRE_ACTOR", "`GYRE_ACTOR(name, request, reply, state)`, gyre_none for what it does not have"},
     {"GYRE_ACTOR_WITH",
      "`GYRE_ACTOR_WITH(name, request, reply, state, buffers)`, gyre_none for what it does not have"},

@@ -269,6 +269,16 @@ static bool beyond_a_line(const gyre_type *type)
     return type->size > GYRE_SLOT_SMALL_PAYLOAD;
 }
 
+/* A quarter of the device's units, and at least two blocks, so that what needs all blocks is seen on any device. */
+static uint32_t grid_blocks_default(const gyre_device_info *info, const gyre_kernel_record *record)
+{
+    enum { SHARE = 4, LEAST = 2 };
+    uint32_t blocks = info->unit_count / SHARE > LEAST ? info->unit_count / SHARE : LEAST;
+    if (record->grid_blocks_most && blocks > record->grid_blocks_most)
+        blocks = record->grid_blocks_most;
+    return blocks < info->blocks_max ? blocks : info->blocks_max;
+}
+
 uint32_t gyre_dispatch_blocks_default(const struct gyre_dispatch *dispatch, const gyre_kernel_record *record,
                                       uint32_t held)
 {
@@ -280,6 +290,8 @@ uint32_t gyre_dispatch_blocks_default(const struct gyre_dispatch *dispatch, cons
         return 1;
     if (record->form == GYRE_FORM_KEYED)
         return info->blocks_default;
+    if (record->form == GYRE_FORM_GRID)
+        return grid_blocks_default(info, record);
     if (record->form != GYRE_FORM_LANE || all * SHARE > info->unit_count)
         return info->blocks_default;
     return beyond_a_line(record->request) || beyond_a_line(record->reply) ? info->blocks_default_large
@@ -412,7 +424,7 @@ static gyre_status check_record(const char *backend, uint32_t index, const gyre_
     if (lacking)
         return gyre_error_set(GYRE_INTERNAL, "backend '%s': module_kernel tells no %s for kernel %u", backend,
                               lacking, index);
-    if (record->form < GYRE_FORM_LANE || record->form > GYRE_FORM_KEYED)
+    if (record->form < GYRE_FORM_LANE || record->form > GYRE_FORM_GRID)
         return gyre_error_set(GYRE_INTERNAL, "backend '%s': module_kernel tells form %d for kernel '%s'",
                               backend, (int)record->form, record->name);
     return check_ports(backend, record);

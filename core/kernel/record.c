@@ -39,7 +39,7 @@ static char *make_header(const gyre_kernel *kernel)
     fputs("{\"gyre_case\":1,\"kernel\":\"", out);
     write_json(out, gyre_build_report(kernel->build)->file);
     fprintf(out, ":%s\"", kernel->record->name);
-    if (kernel->record->form == GYRE_FORM_BLOCK) /* other handlers do not know their lanes */
+    if (gyre_form_shares(kernel->record->form)) /* other handlers do not know their lanes */
         fprintf(out, ",\"lanes\":%u", kernel->lanes);
     fputs("}\n", out);
     if (fclose(out) == 0)

@@ -24,6 +24,11 @@ static gyre_status check_wish(const struct gyre_node_facts *target, const struct
     if (wish->share == GYRE_SHARE_KEY && !target)
         return gyre_error_set(GYRE_INVALID,
                               "share = key: expected a link to a kernel, whose blocks share the messages");
+    if (wish->share == GYRE_SHARE_KEY && target->record->form == GYRE_FORM_GRID)
+        return gyre_error_set(GYRE_INVALID,
+                              "share = key: kernel '%s' is a grid kernel, whose blocks work on each message "
+                              "together: leave `share` out",
+                              target->name);
     if (wish->share == GYRE_SHARE_KEY && !wish->path && !is_keyed(target))
         return gyre_error_set(
             GYRE_INVALID,

@@ -18,7 +18,7 @@
 #include "gyre/status.h"
 
 /** Both ends must have the same version. Raise it with any change of a message or of a struct that is sent. */
-#define GYRE_PARCEL_VERSION 8
+#define GYRE_PARCEL_VERSION 9
 enum { GYRE_PARCEL_MAX = 128 * 1024, GYRE_PARCEL_DESCRIPTORS_MAX = 3 };
 
 /** What a message is. The core sends these to a worker, which answers each with a message of the same operation... */

@@ -29,6 +29,8 @@ const char *gyre_form_word(gyre_form form)
         return "actor";
     case GYRE_FORM_KEYED:
         return "keyed";
+    case GYRE_FORM_GRID:
+        return "grid";
     }
     return "unknown";
 }

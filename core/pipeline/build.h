@@ -60,7 +60,7 @@ const gyre_kernel_record *gyre_build_migration(const struct gyre_build *build, s
 gyre_status gyre_build_kernel(const struct gyre_build *build, const char *name,
                               const gyre_kernel_record **out);
 
-/** The word for a kernel's form: "lane", "block" or "actor". */
+/** The word for a kernel's form: "lane", "block", "actor", "keyed" or "grid". */
 const char *gyre_form_word(gyre_form form);
 
 #endif

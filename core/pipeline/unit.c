@@ -41,6 +41,8 @@ static void write_words(const struct gyre_source *source, FILE *out)
         fputs("#define GYRE_ASKS 1\n", out);
     if (has_word(source, "GYRE_KEYED_ACTOR"))
         fputs("#define GYRE_KEYED 1\n", out);
+    if (has_word(source, "GYRE_GRID_KERNEL"))
+        fputs("#define GYRE_GRID 1\n", out);
 }
 
 char *gyre_unit_text(const struct gyre_source *source)

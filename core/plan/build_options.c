@@ -24,7 +24,7 @@
 /* The length of the name in "GYRE_KERNEL(name, ...)" and its kin at the start of a line; 0: none. */
 static int declared_name(const char *line, const char **name)
 {
-    static const char *const words[] = {"GYRE_KERNEL", "GYRE_BLOCK_KERNEL", "GYRE_ACTOR"};
+    static const char *const words[] = {"GYRE_KERNEL", "GYRE_BLOCK_KERNEL", "GYRE_GRID_KERNEL", "GYRE_ACTOR"};
     int length = 0;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strncmp(line, words[i], strlen(words[i])) == 0) {

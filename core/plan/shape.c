@@ -88,6 +88,13 @@ static gyre_status check_blocks(const struct gyre_shape_site *site, uint32_t blo
     if (blocks > device->blocks_max)
         return gyre_error_set(GYRE_INVALID, "kernel '%s': %u blocks, and '%s' allows at most %u", site->name,
                               blocks, device->name, device->blocks_max);
+    if (site->record->grid_blocks_most && blocks > site->record->grid_blocks_most)
+        return gyre_error_set(GYRE_INVALID,
+                              "kernel '%s' is a grid kernel, which has at most %u block%s on backend '%s', "
+                              "found %u blocks; leave them out",
+                              site->name, site->record->grid_blocks_most,
+                              gyre_text_plural(site->record->grid_blocks_most),
+                              gyre_dispatch_backend(site->device), blocks);
     if (blocks == 1 || !resumes_one_block(site) || !gyre_record_keeps_something(site->record))
         return GYRE_OK;
     return gyre_error_set(GYRE_INVALID,

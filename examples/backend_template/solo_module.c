@@ -67,7 +67,8 @@ gyre_status solo_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_
     record->request = kernel->request;
     record->reply = kernel->reply;
     record->state = kernel->state;
-    record->scratch_size = kernel->form == GYRE_FORM_BLOCK ? kernel->scratch_size : 0;
+    record->scratch_size = gyre_form_shares(record->form) ? kernel->scratch_size : 0;
+    record->grid_blocks_most = record->form == GYRE_FORM_GRID; /* its blocks do not meet */
     record->buffers = kernel->buffers;
     record->buffer_types = kernel->buffer_types;
     return GYRE_OK;

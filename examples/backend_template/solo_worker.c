@@ -49,11 +49,17 @@ static gyre_u64 *one_lane_cells(gyre_context *context)
 
 const gyre_cpu_services *solo_services(const gyre_cpu_kernel *kernel)
 {
-    static const gyre_cpu_services of_blocks = {
-        .barrier = one_lane_barrier, .cells = one_lane_cells, .log = log_line, .time_ns = gyre_clock_ns};
-    static const gyre_cpu_services of_lanes = {
-        .barrier = refuse_barrier, .cells = one_lane_cells, .log = log_line, .time_ns = gyre_clock_ns};
-    return kernel->form == GYRE_FORM_BLOCK ? &of_blocks : &of_lanes;
+    static const gyre_cpu_services of_blocks = {.barrier = one_lane_barrier,
+                                                .grid_barrier = one_lane_barrier,
+                                                .cells = one_lane_cells,
+                                                .log = log_line,
+                                                .time_ns = gyre_clock_ns};
+    static const gyre_cpu_services of_lanes = {.barrier = refuse_barrier,
+                                               .grid_barrier = refuse_barrier,
+                                               .cells = one_lane_cells,
+                                               .log = log_line,
+                                               .time_ns = gyre_clock_ns};
+    return gyre_form_shares((gyre_form)kernel->form) ? &of_blocks : &of_lanes;
 }
 
 /* ---- serving ---- */

@@ -39,7 +39,7 @@ extern "C" {
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
 #define GYRE_ABI_MAJOR 2
-#define GYRE_ABI_MINOR 10
+#define GYRE_ABI_MINOR 11
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
@@ -292,8 +292,15 @@ typedef enum gyre_form {
      * since 2.8: an actor for each key: messages of equal keys one after the other, each with the state of its key; other
      * keys in other blocks. The state of the launch is a gyre_keyed_table (keyed_layout.h).
      */
-    GYRE_FORM_KEYED = 4
+    GYRE_FORM_KEYED = 4,
+    GYRE_FORM_GRID = 5 /* since 2.11: all lanes of all blocks work on one message, and meet at grid barriers */
 } gyre_form;
+
+/** Whether the lanes of a block work together on a message, and share a scratch. */
+static inline int gyre_form_shares(gyre_form form)
+{
+    return form == GYRE_FORM_BLOCK || form == GYRE_FORM_GRID;
+}
 
 /** A port: an output of a kernel, as its handler declares it. */
 typedef struct gyre_port_record {
@@ -350,6 +357,8 @@ typedef struct gyre_kernel_record {
     uint32_t is_unasked;
     /* since 2.10: 1: the kernel was compiled without what a member of a pool needs (GYRE_POOLS in kernel.h) */
     uint32_t is_poolless;
+    /* since 2.11: of GYRE_FORM_GRID: the most blocks that the backend gives it; 0: as many as the device has */
+    uint32_t grid_blocks_most;
 } gyre_kernel_record;
 
 /**
@@ -360,7 +369,7 @@ typedef struct gyre_kernel_record {
 static inline uint32_t gyre_lanes_default(const gyre_kernel_record *record, uint32_t least, uint32_t most)
 {
     enum { LANE_BYTES = 8, WARP = 32 };
-    if (record->form != GYRE_FORM_BLOCK || least == 0)
+    if (!gyre_form_shares(record->form) || least == 0)
         return most;
     uint64_t bytes =
         record->request->size > record->reply->size ? record->request->size : record->reply->size;

@@ -8,6 +8,7 @@
 #include "kernel_case.h"
 
 #include "backends/cpu/cpu_lane.h"
+#include "gyre/backend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,18 @@ static gyre_u64 time_ns(void)
     return now++;
 }
 
-static const gyre_cpu_services block_services = {
-    .barrier = cpu_lanes_barrier, .cells = cpu_lanes_cells, .log = log_line, .time_ns = time_ns};
+/* There is one block, whose lanes have met. */
+static void no_other_block(gyre_context *context, const char *place)
+{
+    (void)context;
+    (void)place;
+}
+
+static const gyre_cpu_services block_services = {.barrier = cpu_lanes_barrier,
+                                                 .grid_barrier = no_other_block,
+                                                 .cells = cpu_lanes_cells,
+                                                 .log = log_line,
+                                                 .time_ns = time_ns};
 static const gyre_cpu_services lane_services = {.barrier = cpu_lanes_refuse_barrier,
                                                 .cells = cpu_lanes_refuse_cells,
                                                 .log = log_line,
@@ -85,7 +96,7 @@ int main(int count, char **arguments)
         case_die("usage: run_direct KERNEL.so FOLDER NAME");
     struct kernel_case *test = case_load(arguments[1], arguments[2], arguments[3]);
     struct cpu_lanes *lanes = NULL;
-    if (test->kernel->form == 2 && !(lanes = cpu_lanes_create(test->lanes, 0)))
+    if (gyre_form_shares((gyre_form)test->kernel->form) && !(lanes = cpu_lanes_create(test->lanes, 0)))
         case_die("no lanes");
     int good = run_all(test, lanes);
     cpu_lanes_destroy(lanes);

@@ -420,8 +420,11 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
         const buffers_ *gyre_its_typed_ = (const buffers_ *)(const void *)gyre_its_buffers_;                 \
         if (!gyre_admit_##request_(gyre_its_context_, gyre_its_request_))                                    \
             return GYRE_FAILED;                                                                              \
-        if (form_ != 2 || gyre_its_context_->lane == 0)                                                      \
+        if (!GYRE_FORM_SHARES_(form_) ||                                                                     \
+            (gyre_its_context_->lane == 0 && (form_ != 5 || gyre_its_context_->block == 0)))                 \
             gyre_clear_##reply_(gyre_its_reply_);                                                            \
+        if (form_ == 5 && (int)gyre_size_##reply_ != (int)gyre_least_##reply_)                               \
+            gyre_grid_barrier_(gyre_its_context_, "the begin of the handler");                               \
         return gyre_result_(gyre_its_context_,                                                               \
                             gyre_handler_##name_(gyre_its_request_, gyre_its_reply_, gyre_its_state_,        \
                                                  gyre_its_scratch_, gyre_its_typed_,                         \
@@ -490,6 +493,8 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
     GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                                 \
     GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, 0, )
 #endif
+
+#define GYRE_DECLARE_GRID_ GYRE_DECLARE_BLOCK_
 
 #include "gyre/dialect/c11_keyed.h"
 

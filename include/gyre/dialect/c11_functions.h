@@ -82,6 +82,16 @@ GYRE_INLINE_ gyre_u32 gyre_block_count(const gyre_context *gyre)
     return gyre->block_count;
 }
 
+GYRE_INLINE_ gyre_u32 gyre_grid_lane(const gyre_context *gyre)
+{
+    return gyre->block * gyre->lane_count + gyre->lane;
+}
+
+GYRE_INLINE_ gyre_u32 gyre_grid_lane_count(const gyre_context *gyre)
+{
+    return gyre->block_count * gyre->lane_count;
+}
+
 /* ---- buffers that messages name ---- */
 
 #define GYRE_LITERAL_
@@ -163,7 +173,15 @@ GYRE_REINTERPRET_(gyre_f64_from_bits, gyre_u64, gyre_f64)
 
 /* ---- block functions ---- */
 
-#define gyre_barrier(gyre) GYRE_WAIT_((gyre), GYRE_PLACE_)
+#define gyre_barrier(gyre)      GYRE_WAIT_((gyre), GYRE_PLACE_)
+#define gyre_grid_barrier(gyre) gyre_grid_barrier_((gyre), GYRE_PLACE_)
+
+/* Lane 0 of each block waits for the other blocks. The other lanes of its block go on when it does. */
+GYRE_INLINE_ void gyre_grid_barrier_(gyre_context *gyre, const char *place)
+{
+    GYRE_WAIT_(gyre, place);
+    gyre->services->grid_barrier(gyre, place);
+}
 
 /*
  * Folds the values of all lanes in the block's cells. Lane 0 folds neighbours first, then pairs of pairs. GPUs fold in

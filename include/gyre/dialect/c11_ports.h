@@ -125,8 +125,11 @@ GYRE_UNCHECKED_ static void gyre_clear_(unsigned char *at, gyre_u64 size)
 GYRE_INLINE_ GYRE_GLOBAL void *gyre_emit_(gyre_context *gyre, gyre_cpu_port *port, gyre_u64 front,
                                           gyre_u64 least)
 {
-    if (port->emitted >= port->most)
+    if (port->emitted >= port->most) {
+        if (port->most == 0) /* only block 0 of a grid kernel has places */
+            gyre_fail_(gyre, GYRE_FAILURE_PORT, "in a grid kernel lane 0 of block 0 emits");
         return 0;
+    }
     unsigned char *place = port->slots + ((port->next + port->emitted) & port->mask) * port->stride;
     port->emitted++;
     place += GYRE_SLOT_HEADER_SIZE;

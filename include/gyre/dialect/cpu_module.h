@@ -11,7 +11,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-#define GYRE_CPU_MODULE_VERSION 12
+#define GYRE_CPU_MODULE_VERSION 13
 
 struct gyre_context;
 
@@ -35,6 +35,8 @@ typedef struct gyre_cpu_fault {
 typedef struct gyre_cpu_services {
     /** Returns when all lanes of the block arrived; `place` (file:line) tells divergent barriers apart. */
     void (*barrier)(struct gyre_context *context, const char *place);
+    /** Returns when all blocks arrived. Each lane calls it, after all lanes of its block have met at a barrier. */
+    void (*grid_barrier)(struct gyre_context *context, const char *place);
     /** Memory shared by the lanes of a block: one 8-byte cell a lane and one more. */
     gyre_u64 *(*cells)(struct gyre_context *context);
     void (*log)(struct gyre_context *context, const char *text, gyre_i64 value);

@@ -206,6 +206,18 @@ GYRE_HELPER gyre_u32 gyre_keyed_moves_(const gyre_block_view *view, gyre_u32 whi
 }
 #endif
 
+#if GYRE_GRID
+/* All blocks of a grid kernel know all queues, and block 0 alone takes messages from them (cuda_grid.h). Called by one thread. */
+GYRE_HELPER void gyre_grid_read_table_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
+                                       gyre_u64 rows)
+{
+    view->team_leader = blockIdx.x == 0;
+#pragma unroll 1
+    for (; rows; rows &= rows - 1)
+        gyre_take_queue_(arguments, view, (gyre_u32)__ffsll((long long)rows) - 1);
+}
+#endif
+
 /*
  * Finds this block's queues. With at least as many queues as blocks, the block has every n-th queue for itself (n: the
  * number of blocks). With fewer queues, the block shares one queue with the other blocks of its team. Called by one
@@ -224,6 +236,12 @@ GYRE_HELPER void gyre_read_table_(const gyre_cuda_arguments &arguments, gyre_blo
 #if GYRE_KEYED
     if (view->shape.is & GYRE_SHAPE_KEYED_) {
         gyre_keyed_read_table_(arguments, view, rows);
+        return;
+    }
+#endif
+#if GYRE_GRID
+    if (view->shape.is & GYRE_SHAPE_GRID_) {
+        gyre_grid_read_table_(arguments, view, rows);
         return;
     }
 #endif
@@ -248,6 +266,10 @@ GYRE_HELPER void gyre_save_cursors_(const gyre_cuda_arguments &arguments, const 
     for (gyre_u32 i = 0; i < view->queue_count && view->team_size == 1; i++) {
 #if GYRE_KEYED
         if (view->shape.is & GYRE_SHAPE_KEYED_ && !gyre_keyed_moves_(view, i))
+            continue;
+#endif
+#if GYRE_GRID
+        if (view->shape.is & GYRE_SHAPE_GRID_ && blockIdx.x > 0)
             continue;
 #endif
         arguments.cursors[view->served[i].entry].claims.next =

@@ -386,7 +386,12 @@ GYRE_HELPER gyre_link_places_ gyre_link_places_of_(const gyre_cuda_arguments &ar
 {
     typedef gyre_link_shape_<K> shape;
     const gyre_u64 emits = shape::in_turn ? 0 : shape::pitch, cell = shape::cell_bytes;
+#if GYRE_GRID /* the blocks of a grid kernel see its messages in device memory */
+    const gyre_u64 room =
+        K::gyre_its_kernel_form_ == 5 && gridDim.x > 1 ? 0 : gyre_dynamic_size_() - shape::scratch_bytes;
+#else
     const gyre_u64 room = gyre_dynamic_size_() - shape::scratch_bytes;
+#endif
     const gyre_u32 wanted = GYRE_LINK_REPEATS_(K) ? 1 : shape::in_turn ? GYRE_LINK_IN_TURN : blockDim.x;
     gyre_u8 *const near = (gyre_u8 *)memory + shape::scratch_bytes;
     gyre_u8 *const far = arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE;

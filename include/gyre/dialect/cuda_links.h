@@ -492,11 +492,30 @@ GYRE_HELPER gyre_u32 gyre_link_handle_(const gyre_link_view_ *links, gyre_chunk 
     return out->info == GYRE_OUTCOME_FAILED;
 }
 
+#if GYRE_GRID
+/* Whether a message of the kernel is handled by all of its blocks. */
+#define GYRE_IS_GRID_(K) (K::gyre_its_kernel_form_ == 5 && gridDim.x > 1)
+#define GYRE_GRID_RUN_(K, ...)                                                                               \
+    do {                                                                                                     \
+        if constexpr (K::gyre_its_kernel_form_ == 5)                                                         \
+            gyre_grid_run_<K>(__VA_ARGS__);                                                                  \
+    } while (0)
+#define GYRE_LINK_BEGIN_BLOCK_(gyre, message) gyre_grid_begin_((gyre), gyre_link_header_(message))
+#else
+#define GYRE_IS_GRID_(K)       0
+#define GYRE_GRID_RUN_(K, ...) ((void)0)
+#define GYRE_LINK_BEGIN_BLOCK_(gyre, message)                                                                \
+    gyre_block_begin_(gyre);                                                                                 \
+    GYRE_HEADER_SHARE_((gyre), gyre_link_header_(message));                                                  \
+    __syncthreads()
+#endif
+
 /* Handles one message by all lanes of the block. Lane 0 settles it, and returns 1 when it failed. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_link_handle_block_(gyre_link_view_ *links, gyre_chunk *cells, gyre_u32 number,
-                                             gyre_cuda_port *ports, gyre_link_message_ *message, void *state,
-                                             void *scratch, const void *buffers, gyre_context *gyre)
+GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
+                                             gyre_chunk *cells, gyre_u32 number, gyre_cuda_port *ports,
+                                             gyre_link_message_ *message, void *state, void *scratch,
+                                             const void *buffers, gyre_context *gyre)
 {
     gyre_chunk *cell = cells + number * gyre_stage_<K>::cell;
     const gyre_slot *in = (const gyre_slot *)cell;
@@ -526,14 +545,17 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(gyre_link_view_ *links, gyre_chunk 
         gyre_settle_<K>(in, out, links->run.first + number, drop_before, gyre->lane == 0);
     GYRE_STAMP_BEGIN_(gyre, message->index, started);
     if (!refused) {
-        gyre_block_begin_(gyre);
-        GYRE_HEADER_SHARE_(gyre, gyre_link_header_(message));
-        __syncthreads();
-        const int result =
-            gyre_link_is_whole_request_(gyre, message, in, begun)
-                ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, scratch, buffers, gyre)
-                : GYRE_FAILED;
-        gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
+        GYRE_LINK_BEGIN_BLOCK_(gyre, message);
+        const int whole = gyre_link_is_whole_request_(gyre, message, in, begun);
+        if (GYRE_IS_GRID_(K) && whole) {
+            GYRE_GRID_RUN_(K, arguments, cells, number, gyre_link_header_(message), state, scratch, buffers,
+                           gyre);
+        } else {
+            const int result = whole ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state,
+                                                           scratch, buffers, gyre)
+                                     : GYRE_FAILED;
+            gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
+        }
         __syncthreads(); /* the lane that failed has written why */
     }
     if (gyre->lane != 0)
@@ -662,9 +684,9 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
     for (gyre_u32 number = quick; number < links->run.count; number++) {
         gyre_u32 failed = 0;
         gyre_link_aim_<K>(links, places, ports, 0, emits);
-        if constexpr (K::gyre_its_kernel_form_ == 2)
-            failed = gyre_link_handle_block_<K>(links, places.cells, number, ports, &message, arguments.state,
-                                                scratch, buffers, gyre);
+        if constexpr (GYRE_FORM_SHARES_(K::gyre_its_kernel_form_))
+            failed = gyre_link_handle_block_<K>(arguments, links, places.cells, number, ports, &message,
+                                                arguments.state, scratch, buffers, gyre);
         else if (threadIdx.x == 0)
             failed = GYRE_LINK_HANDLE_(K, links, places, number, ports, message, talked, arguments.state,
                                        buffers, gyre);
@@ -678,7 +700,7 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
             links->origin = message.keeps;
 #endif
         }
-        if constexpr (K::gyre_its_kernel_form_ == 2)
+        if constexpr (GYRE_FORM_SHARES_(K::gyre_its_kernel_form_))
             gyre_together_(); /* no lane looks any more at the words that the lanes shared for this message */
     }
     if (threadIdx.x == 0 && links->run.from == GYRE_RUN_LINK)
@@ -797,6 +819,10 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_cuda_arguments &argu
     gyre_context_make_(&gyre, arguments, gyre_lanes_share_<K>());
     if (K::gyre_its_kernel_form_ == 3)
         gyre.lane_count = 1; /* the other threads only help to move messages */
+#if GYRE_GRID
+    if constexpr (K::gyre_its_kernel_form_ == 5)
+        gyre_grid_open_(arguments, &gyre, &shape);
+#endif
     gyre_arrive_(arguments, &view, shape, 0);
     if (threadIdx.x == 0) {
         links.group = &group;
@@ -805,8 +831,18 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_cuda_arguments &argu
         links.by_first = 0;
 #endif
     }
-    while (gyre_next_order_(arguments, &view) != 0)
+    while (gyre_next_order_(arguments, &view) != 0) {
+#if GYRE_GRID
+        if constexpr (K::gyre_its_kernel_form_ == 5) {
+            if (blockIdx.x > 0) { /* block 0 has its messages at the begin of its stage */
+                gyre_grid_follow_<K>(arguments, &view, (gyre_chunk *)arguments.stage, gyre_dynamic_memory_,
+                                     buffers, &gyre);
+                continue;
+            }
+        }
+#endif
         gyre_serve_links_<K>(arguments, &view, &links, gyre_dynamic_memory_, buffers, &gyre);
+    }
 }
 
 #endif

@@ -106,6 +106,10 @@ enum { gyre_ports_of_gyre_no_ports = 0 };
  */
 GYRE_HELPER void *gyre_emit_(gyre_context *gyre, gyre_cuda_port *port, gyre_u32 size, gyre_u32 least)
 {
+#if GYRE_GRID
+    if (gyre->in_block == GYRE_IN_GRID_ && gyre->block > 0)
+        gyre_fail_(gyre, GYRE_FAILURE_PORT, "in a grid kernel lane 0 of block 0 emits");
+#endif
     if (port->emitted >= port->most)
         return 0;
     gyre_u8 *place = port->slots + (gyre_u64)((port->next + port->emitted) & port->mask) * port->stride +

@@ -196,6 +196,7 @@ struct gyre_shape {
 #define GYRE_SHAPE_BLOCK_   4u
 #define GYRE_SHAPE_ACTOR_   8u
 #define GYRE_SHAPE_WORKERS_ 16u /* a block is several workers */
+#define GYRE_SHAPE_GRID_    128u /* a grid kernel; with GYRE_SHAPE_BLOCK_ */
 #define GYRE_SHAPE_LINES_   32u /* a queue that a block has for itself goes the way of cuda_lines.h */
 
 /* kernels that may take one message at once, where handlers are slow */
@@ -414,6 +415,9 @@ GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_cuda_argument
 {
     gyre_place_(gyre);
     gyre->in_block = shared != 0;
+#if GYRE_GRID
+    gyre->grid = 0;
+#endif
     gyre->barrier_turn = 0;
     gyre->failed = 0;
     gyre->fail_code = 0;
@@ -558,8 +562,11 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
                 gyre_mark_buffers_(gyre_its_bound_there_);                                                     \
             if (!gyre_admit_##request_(gyre_its_context_, (const request_ *)gyre_its_in_))                     \
                 return GYRE_FAILED;                                                                            \
-            if (form_ != 2 || gyre_its_context_->lane == 0)                                                    \
+            if (!GYRE_FORM_SHARES_(form_) ||                                                                   \
+                (gyre_its_context_->lane == 0 && (form_ != 5 || gyre_its_context_->block == 0)))               \
                 gyre_clear_##reply_((reply_ *)gyre_its_out_);                                                  \
+            if (form_ == 5 && (int)gyre_size_##reply_ != (int)gyre_least_##reply_)                             \
+                GYRE_GRID_CLEARED_(gyre_its_context_);                                                         \
             return gyre_result_(                                                                               \
                 gyre_its_context_,                                                                             \
                 gyre_handler_##name_((const request_ *)gyre_its_in_, (reply_ *)gyre_its_out_,                  \

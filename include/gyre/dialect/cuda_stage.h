@@ -25,7 +25,8 @@ template <class K> struct gyre_stage_ {
                                                                           : GYRE_SLOT_SMALL_PAYLOAD,
         reply_chunks = GYRE_CUDA_CHUNKS(reply_payload),
         cell = GYRE_CUDA_CELL(K::gyre_its_request_size_, reply_payload),
-        scratch_chunks = K::gyre_its_kernel_form_ == 2 ? (K::gyre_its_scratch_size_ + 15) / 16 : 0,
+        scratch_chunks =
+            GYRE_FORM_SHARES_(K::gyre_its_kernel_form_) ? (K::gyre_its_scratch_size_ + 15) / 16 : 0,
         room =
             (GYRE_CUDA_ROOM(__CUDA_ARCH__) - (K::gyre_its_kernel_form_ == 4 ? GYRE_KEYED_RUN_MOST : 0)) / 16,
         in_shared = scratch_chunks + cell <= room,
@@ -174,7 +175,7 @@ GYRE_HELPER gyre_u32 gyre_handle_run_(gyre_block_view *view, gyre_chunk *memory,
                                       gyre_context *gyre)
 {
     GYRE_QUEUE_BEGIN_(gyre, &view->served[worker->which]);
-    if constexpr (K::gyre_its_kernel_form_ == 2) {
+    if constexpr (GYRE_FORM_SHARES_(K::gyre_its_kernel_form_)) {
         gyre_handle_in_turn_<K>(view, cells, worker, state, memory, buffers, gyre);
     } else if constexpr (K::gyre_its_kernel_form_ == 3) {
         if (thread == 0)
@@ -192,7 +193,7 @@ template <class K> GYRE_HELPER gyre_shape gyre_shape_of_()
 {
     typedef gyre_stage_<K> stage;
     return {(stage::in_shared ? GYRE_SHAPE_SHARED_ : 0) | (stage::dense ? GYRE_SHAPE_DENSE_ : 0) |
-                (K::gyre_its_kernel_form_ == 2 ? GYRE_SHAPE_BLOCK_ : 0) |
+                (GYRE_FORM_SHARES_(K::gyre_its_kernel_form_) ? GYRE_SHAPE_BLOCK_ : 0) |
                 (K::gyre_its_kernel_form_ == 3 ? GYRE_SHAPE_ACTOR_ : 0) |
                 (stage::by_workers ? GYRE_SHAPE_WORKERS_ : 0) | (stage::lines ? GYRE_SHAPE_LINES_ : 0),
             stage::request_chunks, stage::reply_chunks, stage::scratch_chunks,
@@ -215,7 +216,7 @@ template <class K> GYRE_HELPER void *gyre_near_state_()
 /* Returns the words that the lanes of a block kernel share; NULL for other kernels. */
 template <class K> GYRE_HELPER gyre_block_shared *gyre_lanes_share_()
 {
-    if constexpr (K::gyre_its_kernel_form_ == 2) {
+    if constexpr (GYRE_FORM_SHARES_(K::gyre_its_kernel_form_)) {
         __shared__ gyre_block_shared shared;
         return &shared;
     }
@@ -245,9 +246,17 @@ GYRE_HELPER void gyre_serve_staged_(const gyre_cuda_arguments &arguments, gyre_b
                       gyre_handle_run_<K>(view, memory, cells, worker, thread, state, buffers, gyre));
 }
 
+#include "gyre/dialect/cuda_grid.h"
+
 #if !GYRE_STAGE /* otherwise cuda_links.h has it */
 template <class K> GYRE_HELPER void gyre_reside_(const gyre_cuda_arguments &arguments, const void *buffers)
 {
+#if GYRE_GRID
+    if constexpr (K::gyre_its_kernel_form_ == 5) {
+        gyre_grid_reside_<K>(arguments, buffers);
+        return;
+    }
+#endif
     extern __shared__ gyre_chunk gyre_dynamic_memory_[];
     __shared__ gyre_block_view view;
     gyre_context gyre;

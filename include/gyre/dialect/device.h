@@ -18,6 +18,12 @@
 #define GYRE_HEADED 0
 #endif
 
+/* Files with grid kernels are compiled with GYRE_GRID = 1; other kernels hold no trace of it. */
+#ifndef GYRE_GRID
+#define GYRE_GRID 0
+#endif
+#define GYRE_IN_GRID_ 2u /* gyre_context.in_block of a grid kernel */
+
 /** The words that the lanes of a block share. */
 typedef struct gyre_block_shared {
     gyre_u64 cells[1024]; /* one for each lane, for block functions */
@@ -29,6 +35,13 @@ typedef struct gyre_block_shared {
     gyre_u32 parted; /* the last barrier that lanes met at different places */
 #if defined(GYRE_DIALECT_CUDA) && GYRE_HEADED
     gyre_u64 header[8]; /* a copy of the current message's header, if another program can write it */
+#endif
+#if defined(GYRE_DIALECT_CUDA) && GYRE_GRID
+    gyre_u64 grid_serial; /* of the message that block 0 posted last */
+    gyre_u32 grid_turn;   /* grid barriers that the block joined in this message */
+    gyre_u32 grid_places; /* the sum of their places */
+    gyre_u32 grid_parted; /* the blocks do not meet any more in this message */
+    gyre_u32 grid_any, grid_failed, grid_there;
 #endif
 } gyre_block_shared;
 
@@ -84,7 +97,7 @@ typedef struct gyre_block_shared {
 /** One lane's view of its launch, which handlers get as `gyre`. Handlers do not touch its members. */
 typedef struct gyre_context {
     gyre_u32 lane, lane_count, block, block_count;
-    gyre_u32 in_block;     /* a block kernel: barriers work */
+    gyre_u32 in_block;     /* a block kernel: barriers work; GYRE_IN_GRID_: grid barriers, too */
     gyre_u32 barrier_turn; /* barriers met in this message */
     gyre_i32 fail_code;
     gyre_u32 failed;
@@ -94,6 +107,9 @@ typedef struct gyre_context {
 #endif
     GYRE_LITERAL_ const char *fail_text;
     GYRE_GLOBAL gyre_device_log *log;
+#if defined(GYRE_DIALECT_CUDA) && GYRE_GRID
+    gyre_u64 *grid; /* the word by which blocks meet (cuda_grid.h); NULL: there is one block */
+#endif
     GYRE_SHARED gyre_block_shared *shared;
     const GYRE_GLOBAL gyre_control_handle *handles; /* buffers that messages may name; NULL: none may */
 #if GYRE_TIMED
@@ -237,6 +253,16 @@ GYRE_HELPER gyre_u32 gyre_block(const gyre_context *gyre)
 GYRE_HELPER gyre_u32 gyre_block_count(const gyre_context *gyre)
 {
     return gyre->block_count;
+}
+
+GYRE_HELPER gyre_u32 gyre_grid_lane(const gyre_context *gyre)
+{
+    return gyre->block * gyre->lane_count + gyre->lane;
+}
+
+GYRE_HELPER gyre_u32 gyre_grid_lane_count(const gyre_context *gyre)
+{
+    return gyre->block_count * gyre->lane_count;
 }
 
 /* ---- bits that all compilers do alike ---- */
@@ -479,6 +505,16 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
     GYRE_DECLARE_(GYRE_ENTRY_LANE_, form_, name_, request_, reply_, scratch_, state_, buffers_)
 #define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
     GYRE_DECLARE_(GYRE_ENTRY_BLOCK_, form_, name_, request_, reply_, scratch_, state_, buffers_)
+
+#if !defined(GYRE_DIALECT_CUDA) || GYRE_GRID
+#define GYRE_DECLARE_GRID_ GYRE_DECLARE_BLOCK_
+#else
+#define GYRE_DECLARE_GRID_(form_, name_, request_, reply_, scratch_, state_, buffers_)                       \
+    static_assert(sizeof(gyre_u32) == 0,                                                                     \
+                  "grid kernel '" #name_ "' is declared in a file that the kernel file includes: add "       \
+                  "-DGYRE_GRID=1 to the options of its section");                                            \
+    GYRE_DECLARE_BLOCK_(2, name_, request_, reply_, scratch_, state_, buffers_)
+#endif
 
 /* cuda_keyed.h and opencl_keyed.h have the keyed actors. This text is for files that were compiled without them. */
 #if !GYRE_KEYED

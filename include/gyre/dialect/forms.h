@@ -5,6 +5,7 @@
  *   GYRE_GLOBAL, GYRE_SHARED, GYRE_HELPER, GYRE_RESTRICT_, GYRE_UNUSED_
  *   GYRE_DECLARE_LANE_(form, name, request, reply, scratch, state, buffers)
  *   GYRE_DECLARE_BLOCK_(the same parameters)   both declare gyre_handler_<name>, and define the code that calls it
+ *   GYRE_DECLARE_GRID_(the same parameters)
  *   GYRE_DECLARE_KEYED_(name, request, reply, state, key, hooks, reminds), GYRE_DECLARE_LIVES_(name, request, state),
  *   GYRE_DECLARE_REMINDED_(name, state)
  */
@@ -28,6 +29,7 @@
     GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, state_, buffers_, scratch, state, buffers)
 
 /* the numbers are those of gyre_form in backend.h, which kernels do not include */
+#define GYRE_FORM_SHARES_(form_) ((form_) == 2 || (form_) == 5)
 #define GYRE_PLAIN_KERNEL_(form_, name_, request_, reply_, state_, buffers_)                                 \
     GYRE_DECLARE_LANE_(form_, name_, request_, reply_, gyre_none, state_, buffers_)                          \
     GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, buffers_, gyre_scratch_, \
@@ -47,6 +49,22 @@
     GYRE_PLAIN_BLOCK_KERNEL_(name_, request_, reply_, scratch_, state_, buffers_)
 #define GYRE_BLOCK_KERNEL(name_, request_, reply_, scratch_)                                                 \
     GYRE_DECLARE_BLOCK_(2, name_, request_, reply_, scratch_, gyre_none, gyre_none)                          \
+    GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, gyre_none, gyre_none, scratch, gyre_state_,     \
+                        gyre_buffers_)
+
+/* A grid kernel is a block kernel whose blocks all work on one message. The check stage knows its handler by the mark. */
+#ifdef GYRE_CHECK
+#define GYRE_GRID_MARK_(name_) enum { gyre_grid_of_##name_ = 1 };
+#else
+#define GYRE_GRID_MARK_(name_)
+#endif
+#define GYRE_GRID_KERNEL_WITH(name_, request_, reply_, scratch_, state_, buffers_)                           \
+    GYRE_GRID_MARK_(name_)                                                                                   \
+    GYRE_DECLARE_GRID_(5, name_, request_, reply_, scratch_, state_, buffers_)                               \
+    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_GRID_KERNEL(name_, request_, reply_, scratch_)                                                  \
+    GYRE_GRID_MARK_(name_)                                                                                   \
+    GYRE_DECLARE_GRID_(5, name_, request_, reply_, scratch_, gyre_none, gyre_none)                           \
     GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, gyre_none, gyre_none, scratch, gyre_state_,     \
                         gyre_buffers_)
 

@@ -34,6 +34,10 @@
     GYRE_NO_PORTS_(name_, request_, reply_, ports_)
 #define GYRE_BLOCK_KERNEL_TO_WITH(name_, request_, reply_, ports_, scratch_, state_, buffers_)               \
     GYRE_NO_PORTS_(name_, request_, reply_, ports_)
+#define GYRE_GRID_KERNEL_TO(name_, request_, reply_, ports_, scratch_)                                       \
+    GYRE_NO_PORTS_(name_, request_, reply_, ports_)
+#define GYRE_GRID_KERNEL_TO_WITH(name_, request_, reply_, ports_, scratch_, state_, buffers_)                \
+    GYRE_NO_PORTS_(name_, request_, reply_, ports_)
 #define GYRE_ACTOR_TO(name_, request_, reply_, ports_, state_) GYRE_NO_PORTS_(name_, request_, reply_, ports_)
 #define GYRE_ACTOR_TO_WITH(name_, request_, reply_, ports_, state_, buffers_)                                \
     GYRE_NO_PORTS_(name_, request_, reply_, ports_)

@@ -15,6 +15,14 @@ GYRE_HELPER void gyre_need_block_(gyre_context *gyre)
         gyre_fail_(gyre, GYRE_FAILURE_BARRIER, "barriers are for block kernels");
 }
 
+/* The one block of a grid kernel meets itself. */
+#define gyre_grid_barrier(gyre) (gyre_barrier(gyre), gyre_need_grid_(gyre))
+GYRE_HELPER void gyre_need_grid_(gyre_context *gyre)
+{
+    if (gyre->in_block != GYRE_IN_GRID_)
+        gyre_fail_(gyre, GYRE_FAILURE_BARRIER, "grid barriers are for grid kernels");
+}
+
 #ifdef GYRE_OPENCL_SOLO
 
 GYRE_HELPER void gyre_barrier(gyre_context *gyre)

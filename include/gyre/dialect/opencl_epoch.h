@@ -300,12 +300,15 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
 #define GYRE_ENTRY_LANE_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)              \
     GYRE_ENTRY_ALONE_(0, GYRE_NO_SCRATCH_, TO, ports_, name_, request_, reply_, scratch_, state_, buffers_)
 
+/* A grid kernel has one block here (docs/adr/grid.md), so it is a block kernel whose handler may meet at grid barriers. */
+#define GYRE_IN_BLOCK_(form_) ((form_) == 5 ? GYRE_IN_GRID_ : 1u)
 #ifdef GYRE_OPENCL_SOLO
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
-    GYRE_ENTRY_ALONE_(1, GYRE_EPOCH_SCRATCH_, NO, gyre_none, name_, request_, reply_, scratch_, state_,      \
-                      buffers_)
+    GYRE_ENTRY_ALONE_(GYRE_IN_BLOCK_(form_), GYRE_EPOCH_SCRATCH_, NO, gyre_none, name_, request_, reply_,    \
+                      scratch_, state_, buffers_)
 #define GYRE_ENTRY_BLOCK_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)             \
-    GYRE_ENTRY_ALONE_(1, GYRE_EPOCH_SCRATCH_, TO, ports_, name_, request_, reply_, scratch_, state_, buffers_)
+    GYRE_ENTRY_ALONE_(GYRE_IN_BLOCK_(form_), GYRE_EPOCH_SCRATCH_, TO, ports_, name_, request_, reply_,       \
+                      scratch_, state_, buffers_)
 #else
 
 /*
@@ -326,10 +329,11 @@ GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
  * between two barriers. So "if ready" is a loop of one turn, and code for lane 0 alone stands between barriers.
  */
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
-    GYRE_ENTRY_MEET_(NO, gyre_none, name_, request_, reply_, scratch_, state_, buffers_)
+    GYRE_ENTRY_MEET_(GYRE_IN_BLOCK_(form_), NO, gyre_none, name_, request_, reply_, scratch_, state_,        \
+                     buffers_)
 #define GYRE_ENTRY_BLOCK_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)             \
-    GYRE_ENTRY_MEET_(TO, ports_, name_, request_, reply_, scratch_, state_, buffers_)
-#define GYRE_ENTRY_MEET_(has_, ports_, name_, request_, reply_, scratch_, state_, buffers_)                  \
+    GYRE_ENTRY_MEET_(GYRE_IN_BLOCK_(form_), TO, ports_, name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_ENTRY_MEET_(in_block_, has_, ports_, name_, request_, reply_, scratch_, state_, buffers_)       \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
         gyre_context gyre_its_context_;                                                                      \
@@ -339,6 +343,7 @@ GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
         GYRE_EPOCH_BOUND_(gyre_its_bound_);                                                                  \
         gyre_epochs_context_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_log_, gyre_its_control_,         \
                              gyre_its_shared_there_);                                                        \
+        gyre_its_context_.in_block = in_block_;                                                              \
         gyre_bind_##buffers_(&gyre_its_buffers_bound_, gyre_its_bound_);                                     \
         GYRE_HAVE_##has_##_(ports_, &gyre_its_context_);                                                     \
         for (gyre_u32 gyre_its_i_ = (gyre_u32)get_group_id(0); gyre_its_i_ < gyre_its_epoch_.count;          \

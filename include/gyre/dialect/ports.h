@@ -40,6 +40,16 @@
     GYRE_HANDLER_TO_NAMED_(, name_, request_, reply_, scratch_, gyre_none, gyre_none, ports_, scratch,       \
                            gyre_state_, gyre_buffers_)
 
+#define GYRE_GRID_KERNEL_TO_WITH(name_, request_, reply_, ports_, scratch_, state_, buffers_)                \
+    GYRE_GRID_MARK_(name_)                                                                                   \
+    GYRE_DECLARE_BLOCK_TO_(5, name_, request_, reply_, scratch_, state_, buffers_, ports_)                   \
+    GYRE_HANDLER_TO_(name_, request_, reply_, scratch_, state_, buffers_, ports_)
+#define GYRE_GRID_KERNEL_TO(name_, request_, reply_, ports_, scratch_)                                       \
+    GYRE_GRID_MARK_(name_)                                                                                   \
+    GYRE_DECLARE_BLOCK_TO_(5, name_, request_, reply_, scratch_, gyre_none, gyre_none, ports_)               \
+    GYRE_HANDLER_TO_NAMED_(, name_, request_, reply_, scratch_, gyre_none, gyre_none, ports_, scratch,       \
+                           gyre_state_, gyre_buffers_)
+
 #define GYRE_ACTOR_TO_WITH(name_, request_, reply_, ports_, state_, buffers_)                                \
     GYRE_DECLARE_LANE_TO_(3, name_, request_, reply_, gyre_none, state_, buffers_, ports_)                   \
     GYRE_HANDLER_TO_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, buffers_, ports_,     \

@@ -250,6 +250,8 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 #undef GYRE_ACTOR_WITH
 #undef GYRE_BLOCK_KERNEL
 #undef GYRE_BLOCK_KERNEL_WITH
+#undef GYRE_GRID_KERNEL
+#undef GYRE_GRID_KERNEL_WITH
 #undef GYRE_KEYED_ACTOR
 #undef GYRE_KEYED_ACTOR_LIVES
 #undef GYRE_KEYED_ACTOR_REMINDED
@@ -268,6 +270,13 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 #define GYRE_KEYED_ACTOR_LIVES_REMINDED(name_, request_, reply_, state_, key_)                               \
     GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \
     GYRE_KEYED_ACTOR_REMINDED(name_, request_, reply_, state_, key_)
+/* one lane decodes a message, into memory that only its block can reach */
+#define GYRE_GRID_KERNEL_WITH(name_, request_, reply_, scratch_, state_, buffers_)                           \
+    GYRE_NO_WIRED_KEYS_("grid kernel '" #name_                                                               \
+                        "' has no wire form: leave wire out of the section of its queue")                    \
+    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_GRID_KERNEL(name_, request_, reply_, scratch_)                                                  \
+    GYRE_GRID_KERNEL_WITH(name_, request_, reply_, scratch_, gyre_none, gyre_none)
 #ifdef __cplusplus
 #define GYRE_NO_WIRED_KEYS_(text_) static_assert(sizeof(gyre_u32) == 0, text_);
 #else

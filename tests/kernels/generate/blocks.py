@@ -182,3 +182,20 @@ def divergence(rng):
     parted = failed(-3, "any text: it names lanes and places as far as the backend knows them")
     return {"requests": [{"way": way} for way in ways],
             "replies": [{"lanes": 96} if way == 0 else failed(7, "lane 40 fails") if way == 3 else parted for way in ways]}
+
+
+@case("diffusion", lanes=32)
+def diffusion(rng):
+    count = 150
+    heat = [rng.randrange(-1000, 100000) for _ in range(count)]
+    before, requests, replies = list(heat), [], []
+    for most, enough in ((0, 0), (1, 0), (7, 0), (40, 900), (5000, 3)):
+        steps, change = 0, enough + 1
+        while steps < most and change > enough:
+            after = [int((heat[i - 1] + 2 * heat[i] + heat[(i + 1) % count]) / 4) for i in range(count)]
+            change = max(abs(a - b) for a, b in zip(after, heat))
+            heat, steps = after, steps + 1
+        requests.append({"steps": most, "enough": enough})
+        replies.append({"steps": steps, "change": change, "sum": sum(heat)})
+    return {"requests": requests, "replies": replies, "buffers": {"heat": before, "next": [0] * count},
+            "after": {"buffers": {"heat": heat}}}
