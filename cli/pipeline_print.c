@@ -111,6 +111,8 @@ static void print_link(const gyre_link_info *link, const struct widths *widths)
         fputs(", begins rounds", stdout);
     if (link->key[0])
         printf(", by %s", link->key);
+    if (link->level)
+        printf(", level %" PRIu32, link->level);
     if (link->through_host)
         fputs(", through the host", stdout);
     putchar('\n');
@@ -210,6 +212,8 @@ static json_t *json_of_links(const pipeline_view *view)
             json_object_set_new(object, "key", cli_json_text(link->key));
         if (link->room)
             json_object_set_new(object, "room", json_integer((json_int_t)link->room));
+        if (link->level)
+            json_object_set_new(object, "level", json_integer((json_int_t)link->level));
         if (link->through_host)
             json_object_set_new(object, "through_host", json_true());
         json_array_append_new(links, object);

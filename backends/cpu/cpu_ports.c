@@ -176,6 +176,15 @@ static gyre_u32 find_rounds(const struct cpu_worker *worker)
     return 0;
 }
 
+/* Finds which levels the inlets have. */
+static uint32_t find_levels(const gyre_link_table *table)
+{
+    uint32_t levels = 0;
+    for (uint32_t i = 0; table && i < table->inlet_count; i++)
+        levels |= 1u << ((const gyre_link_ring *)at(inlets_of(table)[i].ring))->level;
+    return levels & (levels - 1) ? levels : 0;
+}
+
 void cpu_ports_read(struct cpu_worker *worker)
 {
     const gyre_control_command *command = &worker->resident->control->command;
@@ -193,6 +202,7 @@ void cpu_ports_read(struct cpu_worker *worker)
             open_branches(worker, i);
     }
     worker->links.pools = takes_jobs(worker->links.table);
+    worker->links.levels = find_levels(worker->links.table);
     worker->links.rounds = find_rounds(worker);
     for (uint32_t i = 0; i < worker->queue_count && i < GYRE_QUEUES_MAX; i++)
         worker->queues[i].entry = find_entry(worker->links.table, i, worker->queues[i].serial);

@@ -21,10 +21,19 @@ static void aim_branches(struct opencl_links *links, uint32_t number)
     }
 }
 
+static bool has_levels(const gyre_link_table *table)
+{
+    gyre_u32 levels = 0;
+    for (uint32_t i = 0; table && i < table->inlet_count; i++)
+        levels |= 1u << ((const gyre_link_ring *)link_at(link_inlets(table)[i].ring))->level;
+    return levels & (levels - 1);
+}
+
 void opencl_ports_aim(struct opencl_links *links)
 {
     const gyre_link_table *table = links->table;
     links->branch_count = links->rounds = 0;
+    links->levels = has_levels(table);
     links->heard = false;
     links->port_count = links->declared;
     for (; table && links->port_count < table->port_count && links->port_count < GYRE_PORTS_MAX;

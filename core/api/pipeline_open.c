@@ -22,13 +22,30 @@ static bool is_member(const gyre_pipeline_desc *desc, const char *name, size_t l
     return false;
 }
 
+/* Whether a link with a level leads to the kernel. */
+static bool has_level(const gyre_pipeline_desc *desc, const char *name, size_t length)
+{
+    for (size_t i = 0; i < desc->link_count; i++) {
+        const gyre_link_desc *link = &desc->links[i];
+        if (link->level && strlen(link->to) == length && memcmp(link->to, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The gyre_launch_desc.stage of a kernel: also that which programs may subscribe to is compiled for that. */
 static int stage_of(const struct gyre_config *config, const gyre_pipeline_desc *desc, const char *name,
                     size_t length)
 {
-    const bool takes_work = is_member(desc, name, length);
-    if (takes_work || desc->window || desc->quota)
-        return gyre_stage_with(desc->quota && gyre_kernels_ask(config), takes_work);
+    unsigned has = is_member(desc, name, length) ? GYRE_STAGE_TAKES_WORK : 0;
+    if (desc->quota && gyre_kernels_ask(config))
+        has |= GYRE_STAGE_ASKS;
+    if (desc->rounds && desc->rounds[0])
+        has |= GYRE_STAGE_ROUNDS;
+    if (has_level(desc, name, length))
+        has |= GYRE_STAGE_LEVELS;
+    if (has || desc->window || desc->quota)
+        return gyre_stage_with(has);
     for (size_t i = 0; i < desc->link_count; i++) {
         const gyre_link_desc *link = &desc->links[i];
         if ((link->topic || strcmp(link->to, GYRE_WIRING_HOST) == 0) &&

@@ -143,6 +143,7 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
         rings[i].stride = link->stride;
         rings[i].run = gyre_cycles_run(pipeline, link);
         rings[i].talk = link->talk;
+        rings[i].level = link->level;
         rings[i].pool = gyre_work_pool_word(pipeline, link);
         rings[i].credit = gyre_link_credits_address(link, i);
         rings[i].back = link->talk == GYRE_TALK_ASKS ? link->back : 0;

@@ -14,6 +14,7 @@
 #include "core/links/asks.h"
 #include "core/links/cycles.h"
 #include "core/links/homes.h"
+#include "core/links/link_level.h"
 #include "core/links/pipeline.h"
 #include "core/links/rounds.h"
 #include "core/links/work_pool.h"
@@ -340,7 +341,8 @@ static void add_rings_of_topics(gyre_pipeline *pipeline)
 gyre_status gyre_wiring_add(gyre_pipeline *pipeline, const gyre_link_desc *given,
                             const struct gyre_wiring_place *place)
 {
-    struct gyre_link answers, link = {.place = *place, .capacity = given->capacity, .slow = given->slow};
+    struct gyre_link answers,
+        link = {.place = *place, .capacity = given->capacity, .slow = given->slow, .level = given->level};
     const char *blamed = link.place.from;
     snprintf(link.name, sizeof link.name, "%s", given->name);
     snprintf(link.topic, sizeof link.topic, "%s", given->topic ? given->topic : "");
@@ -355,6 +357,10 @@ gyre_status gyre_wiring_add(gyre_pipeline *pipeline, const gyre_link_desc *given
     }
     if (status == GYRE_OK)
         status = resolve_share(pipeline, given, &link, &blamed);
+    if (status == GYRE_OK) {
+        status = gyre_link_level_check(pipeline, &link);
+        blamed = status == GYRE_OK ? blamed : link.place.level;
+    }
     if (status == GYRE_OK && link.pool[0])
         status = gyre_work_pool_check(pipeline, &link);
     const bool asks = status == GYRE_OK && link.answer;
@@ -545,6 +551,8 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
         status = gyre_wiring_blame(wiring->entry, check_reached(pipeline));
     if (status == GYRE_OK)
         status = gyre_work_pools_check_device(pipeline);
+    if (status == GYRE_OK)
+        status = gyre_link_levels_check(pipeline);
     if (status == GYRE_OK)
         status = gyre_rounds_add(pipeline, wiring);
     if (status == GYRE_OK)

@@ -19,7 +19,8 @@
 
 /** Where the settings of a link stand: "FILE:LINE", a text of the configuration. NULL: the application gave the link. */
 struct gyre_wiring_place {
-    const char *from, *to, *capacity, *share, *key; /* from capacity on: NULL as well when it is a default */
+    const char *from, *to, *capacity, *share, *key,
+        *level; /* from capacity on: NULL as well when it is a default */
 };
 
 enum { GYRE_WIRING_LINKS_MAX = 512 }; /* links of one pipeline */

@@ -197,7 +197,12 @@ enum gyre_linking {
      * since 2.10: a subscriber may be a program (gyre_link_branch.is_client) whose rings lie in the device's memory, from where the core
      * copies. The kernel that sends is compiled with GYRE_LIMITED (gyre_kernel_record.is_unlimited is 0)
      */
-    GYRE_LINKING_COPIES = 32768
+    GYRE_LINKING_COPIES = 32768,
+    /*
+     * since 2.10: links have levels (gyre_link_ring.level): of the inlets of a kernel a block looks at those of the highest level first, and
+     * of GYRE_LEVEL_TURNS runs that it takes one begins at the inlet whose turn it is, whatever its level
+     */
+    GYRE_LINKING_LEVELS = 65536
 };
 
 typedef struct gyre_device_info {
@@ -348,6 +353,10 @@ typedef struct gyre_kernel_record {
     uint32_t is_unasked;
     /* since 2.10: 1: the kernel was compiled without what a member of a pool needs (GYRE_POOLS in kernel.h) */
     uint32_t is_poolless;
+    /* since 2.10: 1: the kernel was compiled without what a stage of a pipeline with rounds needs (GYRE_ROUNDS in kernel.h) */
+    uint32_t is_roundless;
+    /* since 2.10: 1: the kernel was compiled without what a stage needs whose links have levels (GYRE_LEVELS in kernel.h) */
+    uint32_t is_flat;
 } gyre_kernel_record;
 
 /**

@@ -114,6 +114,11 @@ enum gyre_link_share {
 #define GYRE_POOL_OWN          ((gyre_u32)1 << 16)
 #define GYRE_POOL_NEWEST       ((gyre_u32)1 << 17) /* only with GYRE_POOL_OWN */
 
+enum {
+    GYRE_LEVEL_MAX = 3,   /* the highest level of a link */
+    GYRE_LEVEL_TURNS = 16 /* runs that a block takes, one of which knows no levels */
+};
+
 /** A ring of a link. Its slots lie elsewhere, so that they begin at a line and may be large. */
 typedef struct gyre_link_ring {
     /* constant */
@@ -137,7 +142,10 @@ typedef struct gyre_link_ring {
      * what it emits, and lowers it by what it takes itself. `head` is lowered with it
      */
     gyre_u64 ends;
-    gyre_u64 reserved_claimed[6];
+    /* constant; only for a device with GYRE_LINKING_LEVELS: of the target's rings those of higher levels come first; 0: the lowest */
+    gyre_u32 level;
+    gyre_u32 reserved_level;
+    gyre_u64 reserved_claimed[5];
     /* written by the target's blocks: how many messages of each section of the ring were fetched, ever */
     gyre_u64 fetched[GYRE_LINK_SECTIONS];
     /* written by the sending block: where it writes next; below `tail` everything was fetched, in whole sections */

@@ -208,6 +208,8 @@ GYRE_HELPER gyre_u32 gyre_end_flow_(const gyre_flow *flow, gyre_slot *out)
     return answers;
 }
 
+#include "gyre/dialect/cuda_link_rounds.h"
+
 /* The only message of its flow goes on as more than one message, or with a reply: from now on its flow counts. */
 GYRE_OUTLINE_ void gyre_flow_begins_(const gyre_link_view_ *links, gyre_u64 origin, const gyre_slot *out,
                                      gyre_u32 sent)
@@ -241,7 +243,7 @@ GYRE_OUTLINE_ gyre_u64 gyre_settle_counted_(const gyre_link_view_ *links, gyre_u
     if (atomicSub_system(&flow->alive, 1u) != 1)
         return 0;
     gyre_link_fence_(links->far); /* what others noted is there */
-    return gyre_reply_of_(links, origin) | gyre_end_flow_(flow, out);
+    return GYRE_FLOW_ENDS_(links, origin, flow, out);
 }
 
 /* ---- handling ---- */
