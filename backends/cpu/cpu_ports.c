@@ -470,6 +470,16 @@ static void publish_talk(struct cpu_worker *worker, uint32_t number, gyre_u64 or
 
 /* ---- publishing ---- */
 
+/* Publishes a message as one of the types that the target takes, as GYRE_PROTOCOL has them: what says so stands in front of it. */
+static void publish_chosen(gyre_link_ring *ring, gyre_u64 index, gyre_u64 origin, gyre_u32 length)
+{
+    unsigned char *payload = (unsigned char *)(slot_of(ring, index) + 1);
+    const gyre_u32 front[] = {GYRE_CHOICE_FRONT + length, ring->choice};
+    memmove(payload + GYRE_CHOICE_FRONT, payload, length);
+    memcpy(payload, front, sizeof front);
+    publish(ring, index, origin, GYRE_CHOICE_FRONT + length);
+}
+
 /* Publishes what the call emitted, in the ring in which it lies. */
 static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u64 origin)
 {
@@ -479,8 +489,13 @@ static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u6
     if (__builtin_expect(worker->traced.open, 0))
         cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head,
                           (uint32_t)(end - head));
-    for (gyre_u64 index = head; index != end; index++)
-        publish(ring, index, origin, length_of(type, slot_of(ring, index) + 1));
+    for (gyre_u64 index = head; index != end; index++) {
+        const gyre_u32 length = length_of(type, slot_of(ring, index) + 1);
+        if (__builtin_expect(ring->choice != 0, 0))
+            publish_chosen(ring, index, origin, length);
+        else
+            publish(ring, index, origin, length);
+    }
     __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
 }
 

@@ -294,7 +294,7 @@ static gyre_status run_once(struct job *job, enum form form)
 
 /*
  * Whether an option changes the meaning of Gyre's headers in the parts, too. GYRE_STAGE, GYRE_LIMITED, GYRE_ASKS, GYRE_POOLS,
- * GYRE_ROUNDS and GYRE_LEVELS only add to the kernel.
+ * GYRE_ROUNDS, GYRE_LEVELS and GYRE_CHOICES only add to the kernel.
  */
 static bool changes_headers(const char *options)
 {
@@ -304,7 +304,8 @@ static bool changes_headers(const char *options)
             strncmp(at, "GYRE_ASKS=", strlen("GYRE_ASKS=")) != 0 &&
             strncmp(at, "GYRE_POOLS=", strlen("GYRE_POOLS=")) != 0 &&
             strncmp(at, "GYRE_ROUNDS=", strlen("GYRE_ROUNDS=")) != 0 &&
-            strncmp(at, "GYRE_LEVELS=", strlen("GYRE_LEVELS=")) != 0)
+            strncmp(at, "GYRE_LEVELS=", strlen("GYRE_LEVELS=")) != 0 &&
+            strncmp(at, "GYRE_CHOICES=", strlen("GYRE_CHOICES=")) != 0)
             return true;
     return false;
 }

@@ -73,6 +73,7 @@ static gyre_status read_flows(const struct device_file *file, gyre_module *modul
     kernel->record.is_poolless = !find_text(module->records, "gyre_pools_", kernel->seen.name);
     kernel->record.is_roundless = !find_text(module->records, "gyre_rounds_", kernel->seen.name);
     kernel->record.is_flat = !find_text(module->records, "gyre_levels_", kernel->seen.name);
+    kernel->record.is_choiceless = !find_text(module->records, "gyre_choices_", kernel->seen.name);
     snprintf(name, sizeof name, "gyre_flow_bytes_%s", kernel->seen.name);
     if (!cuda_elf_find(&module->records->elf, name, &symbol))
         return GYRE_OK;

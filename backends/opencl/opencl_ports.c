@@ -273,6 +273,20 @@ static void address(const struct opencl_message *message, const gyre_link_ring *
 
 /* ---- publishing ---- */
 
+/* Copies a message into its slot, as one of the types that the target takes where that takes several (GYRE_PROTOCOL). Sets its length. */
+static void write_payload(const gyre_link_ring *ring, gyre_link_slot *slot, const unsigned char *place)
+{
+    unsigned char *payload =
+        ring->talk == GYRE_TALK_ASKS ? (unsigned char *)(ask_of(slot) + 1) : (unsigned char *)(slot + 1);
+    const gyre_u32 length = slot->length, front[] = {GYRE_CHOICE_FRONT + length, ring->choice};
+    if (ring->talk == GYRE_TALK_TELLS && ring->choice) {
+        memcpy(payload, front, sizeof front);
+        payload += sizeof front;
+        slot->length += sizeof front;
+    }
+    memcpy(payload, place, length);
+}
+
 /* Copies `count` messages of a port that message `from` emitted, the first of which lies at `place`, into a ring. */
 static void publish(gyre_link_ring *ring, const struct opencl_port *port, const struct opencl_message *from,
                     const unsigned char *place, uint32_t count, gyre_u64 origin)
@@ -285,7 +299,7 @@ static void publish(gyre_link_ring *ring, const struct opencl_port *port, const 
         slot->length = GYRE_REPLY_LENGTH_(port->least, port->size, said);
         if (ring->talk == GYRE_TALK_ASKS)
             address(from, ring, place, ask_of(slot));
-        memcpy(ring->talk == GYRE_TALK_ASKS ? (void *)(ask_of(slot) + 1) : slot + 1, place, slot->length);
+        write_payload(ring, slot, place);
         /* pairs with the acquire of the target */
         __atomic_store_n(&slot->sequence, (gyre_u32)(index + 1), __ATOMIC_RELEASE);
     }

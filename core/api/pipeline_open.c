@@ -27,7 +27,20 @@ static bool has_level(const gyre_pipeline_desc *desc, const char *name, size_t l
 {
     for (size_t i = 0; i < desc->link_count; i++) {
         const gyre_link_desc *link = &desc->links[i];
-        if (link->level && strlen(link->to) == length && memcmp(link->to, name, length) == 0)
+        if (link->level && gyre_wiring_target_length(link->to) == length &&
+            memcmp(link->to, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a link leads to one of the types that the kernel takes. */
+static bool has_choice(const gyre_pipeline_desc *desc, const char *name, size_t length)
+{
+    for (size_t i = 0; i < desc->link_count; i++) {
+        const char *to = desc->links[i].to;
+        if (to[gyre_wiring_target_length(to)] && gyre_wiring_target_length(to) == length &&
+            memcmp(to, name, length) == 0)
             return true;
     }
     return false;
@@ -44,6 +57,8 @@ static int stage_of(const struct gyre_config *config, const gyre_pipeline_desc *
         has |= GYRE_STAGE_ROUNDS;
     if (has_level(desc, name, length))
         has |= GYRE_STAGE_LEVELS;
+    if (has_choice(desc, name, length))
+        has |= GYRE_STAGE_CHOICES;
     if (has || desc->window || desc->quota)
         return gyre_stage_with(has);
     for (size_t i = 0; i < desc->link_count; i++) {
@@ -82,7 +97,8 @@ static gyre_status launch_kernels(gyre_runtime *runtime, const gyre_pipeline_des
         const char *from = desc->links[i].from;
         status = launch_named(runtime, desc, from, gyre_wiring_kernel_length(from));
         if (status == GYRE_OK)
-            status = launch_named(runtime, desc, desc->links[i].to, strlen(desc->links[i].to));
+            status =
+                launch_named(runtime, desc, desc->links[i].to, gyre_wiring_target_length(desc->links[i].to));
     }
     return status;
 }

@@ -59,10 +59,10 @@
      .preset = "",
      .doc = "The port that the link begins at: `KERNEL.PORT`. A port has one link."},
     {.kind = GYRE_SECTION_LINK,
-     .type = GYRE_VALUE_NAME,
+     .type = GYRE_VALUE_TARGET,
      .key = "to",
      .preset = "",
-     .doc = "The kernel whose handler gets the messages; `host`: programs that subscribe to NAME get them; `nowhere`: they are "
+     .doc = "The kernel whose handler gets the messages; `KERNEL:TYPE`, of one that takes several: as that type; `host`: programs that subscribe to NAME get them; `nowhere`: they are "
             "counted and thrown away."},
     {.kind = GYRE_SECTION_LINK,
      .type = GYRE_VALUE_POWER,

@@ -68,6 +68,8 @@ gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc)
         add_option(options, sizeof options, GYRE_KERNEL_ROUNDS_OPTION);
     if (gyre_stage_knows(desc->stage, GYRE_STAGE_LEVELS))
         add_option(options, sizeof options, GYRE_KERNEL_LEVELS_OPTION);
+    if (gyre_stage_knows(desc->stage, GYRE_STAGE_CHOICES))
+        add_option(options, sizeof options, GYRE_KERNEL_CHOICES_OPTION);
     struct gyre_build_desc pipeline = {.config = config,
                                        .device = kernel->dispatch,
                                        .source = source,

@@ -11,13 +11,15 @@
  */
 gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc);
 /** The largest gyre_launch_desc.stage. */
-enum { GYRE_STAGE_MOST = 17 };
-/** What a stage whose flows are counted has besides: of a pipeline that asks; a member of a pool; of a pipeline with rounds; whose links have levels. */
+enum { GYRE_STAGE_MOST = 33 };
+/** What a stage whose flows are counted has besides: of a pipeline that asks; a member of a pool; of a pipeline with rounds; whose links have levels; one of whose types a
+ * link leads to. */
 enum gyre_stage_has {
     GYRE_STAGE_ASKS = 1,
     GYRE_STAGE_TAKES_WORK = 2,
     GYRE_STAGE_ROUNDS = 4,
-    GYRE_STAGE_LEVELS = 8
+    GYRE_STAGE_LEVELS = 8,
+    GYRE_STAGE_CHOICES = 16
 };
 /** gyre_launch_desc.stage of a stage that has so much of it. */
 static inline int gyre_stage_with(unsigned has)
@@ -36,7 +38,8 @@ static inline int gyre_kernel_stage_of(const gyre_kernel_record *record)
         return record->is_island ? 0 : 1;
     return gyre_stage_with(
         (record->is_unasked ? 0 : GYRE_STAGE_ASKS) | (record->is_poolless ? 0 : GYRE_STAGE_TAKES_WORK) |
-        (record->is_roundless ? 0 : GYRE_STAGE_ROUNDS) | (record->is_flat ? 0 : GYRE_STAGE_LEVELS));
+        (record->is_roundless ? 0 : GYRE_STAGE_ROUNDS) | (record->is_flat ? 0 : GYRE_STAGE_LEVELS) |
+        (record->is_choiceless ? 0 : GYRE_STAGE_CHOICES));
 }
 /**
  * Opens the device and builds a kernel whose name the descriptor may leave out. Then only the build tells the name of the file's

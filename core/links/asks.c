@@ -38,7 +38,9 @@ uint64_t gyre_link_payload(const gyre_pipeline *pipeline, const struct gyre_link
     /* an answer lies as a request of the asker, which takes other types, too */
     const uint64_t size = link->talk == GYRE_TALK_ANSWERS ? record_of(pipeline, link->to)->request->size
                                                           : link->sends.type->size;
-    return size + (link->talk == GYRE_TALK_TELLS ? 0 : sizeof(gyre_link_ask));
+    return size + (link->choice                    ? GYRE_CHOICE_FRONT
+                   : link->talk == GYRE_TALK_TELLS ? 0
+                                                   : sizeof(gyre_link_ask));
 }
 
 uint32_t gyre_asks_port_count(const gyre_pipeline *pipeline, int node)

@@ -14,6 +14,7 @@
 #include "core/links/asks.h"
 #include "core/links/cycles.h"
 #include "core/links/homes.h"
+#include "core/links/link_choice.h"
 #include "core/links/link_level.h"
 #include "core/links/pipeline.h"
 #include "core/links/rounds.h"
@@ -170,9 +171,9 @@ static gyre_status check_types(const gyre_pipeline *pipeline, const struct gyre_
     if (status == GYRE_OK && taken->shape == GYRE_SHAPE_CHOICE && taken->hash != sent->hash)
         status = gyre_error_set(
             GYRE_INCOMPATIBLE,
-            "%s takes messages of several types, which come from clients and as answers alone: no port sends "
-            "to it; let %s lead to a kernel of one type",
-            to, from);
+            "%s takes messages of several types: let %s lead to one of them, as in to = %s:%s, or to a kernel of one "
+            "type",
+            to, from, target->name, taken->choices[0]->name);
     else if (status == GYRE_OK)
         status = gyre_layout_compare(taken, to, sent, from);
     gyre_layout_destroy(sent);
@@ -203,8 +204,16 @@ static gyre_status resolve_target(gyre_pipeline *pipeline, const gyre_link_desc 
         return GYRE_OK;
     if (strcmp(desc->to, GYRE_WIRING_HOST) == 0)
         return make_outlet(link);
-    gyre_status status = add_node(pipeline, desc->to, &link->to);
-    return status == GYRE_OK ? check_types(pipeline, link) : status;
+    char kernel[GYRE_NAME_MAX];
+    const size_t length = gyre_wiring_target_length(desc->to);
+    const char *const type = desc->to[length] ? desc->to + length + 1 : NULL;
+    if (type && (length == 0 || length >= sizeof kernel || !type[0]))
+        return gyre_error_set(GYRE_INVALID, "to: expected KERNEL or KERNEL:TYPE, found '%s'", desc->to);
+    snprintf(kernel, sizeof kernel, "%.*s", (int)length, desc->to);
+    gyre_status status = add_node(pipeline, type ? kernel : desc->to, &link->to);
+    if (status != GYRE_OK)
+        return status;
+    return type ? gyre_link_choice_resolve(pipeline, type, link) : check_types(pipeline, link);
 }
 
 /* Takes over the secret of another link to the same kernel, so that equal keys go to one block, whichever link they come by. */

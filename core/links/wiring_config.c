@@ -33,6 +33,11 @@ size_t gyre_wiring_kernel_length(const char *from)
     return dot && dot[1] ? (size_t)(dot - from) : 0;
 }
 
+size_t gyre_wiring_target_length(const char *to)
+{
+    return strcspn(to, ":");
+}
+
 gyre_status gyre_wiring_blame(const char *place, gyre_status status)
 {
     if (status == GYRE_OK || !place)
@@ -41,10 +46,11 @@ gyre_status gyre_wiring_blame(const char *place, gyre_status status)
     return gyre_error_add(is_mistake ? GYRE_CONFIG : status, "%s", place);
 }
 
+/* `kernel`: perhaps with a type of it. */
 static bool is_kernel_of(const char *from, const char *kernel)
 {
     const size_t length = gyre_wiring_kernel_length(from);
-    return strlen(kernel) == length && memcmp(from, kernel, length) == 0;
+    return gyre_wiring_target_length(kernel) == length && memcmp(from, kernel, length) == 0;
 }
 
 static const char *copy_text(struct wiring *wiring, const char *text)

@@ -61,5 +61,7 @@ gyre_status gyre_wiring_blame(const char *place, gyre_status status);
 
 /** The length of the kernel's name in "KERNEL.PORT"; the port begins behind the dot. 0: `from` is no such text. */
 size_t gyre_wiring_kernel_length(const char *from);
+/** The length of the kernel's name in "KERNEL" or "KERNEL:TYPE"; the type begins behind the colon. */
+size_t gyre_wiring_target_length(const char *to);
 
 #endif

@@ -34,6 +34,8 @@ bool gyre_kernels_ask(const struct gyre_config *config);
 #define GYRE_KERNEL_ROUNDS_OPTION " -DGYRE_ROUNDS=1"
 /** And of one to which links with levels lead. */
 #define GYRE_KERNEL_LEVELS_OPTION " -DGYRE_LEVELS=1"
+/** And of one that takes several types, to one of which a link leads. */
+#define GYRE_KERNEL_CHOICES_OPTION " -DGYRE_CHOICES=1"
 
 /** Writes the options that a launch of the kernel `name` gives the compiler: the options of its section, and the options
  * that its other settings, the settings of all queues, and pipelines need. */

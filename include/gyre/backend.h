@@ -202,7 +202,9 @@ enum gyre_linking {
      * since 2.10: links have levels (gyre_link_ring.level): of the inlets of a kernel a block looks at those of the highest level first, and
      * of GYRE_LEVEL_TURNS runs that it takes one begins at the inlet whose turn it is, whatever its level
      */
-    GYRE_LINKING_LEVELS = 65536
+    GYRE_LINKING_LEVELS = 65536,
+    /* since 2.10: a link may lead to one of the types that its target takes (gyre_link_ring.choice) */
+    GYRE_LINKING_CHOICES = 131072
 };
 
 typedef struct gyre_device_info {
@@ -357,6 +359,8 @@ typedef struct gyre_kernel_record {
     uint32_t is_roundless;
     /* since 2.10: 1: the kernel was compiled without what a stage needs whose links have levels (GYRE_LEVELS in kernel.h) */
     uint32_t is_flat;
+    /* since 2.10: 1: the kernel was compiled without what takes messages of a port as one of its types (GYRE_CHOICES in kernel.h) */
+    uint32_t is_choiceless;
 } gyre_kernel_record;
 
 /**

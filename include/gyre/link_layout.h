@@ -128,8 +128,12 @@ typedef struct gyre_link_ring {
     gyre_u32 run;      /* of a ring in a cycle: messages that a block may claim at once; 0: as it likes */
     gyre_u32 talk;     /* enum gyre_link_talk; not 0 only for a device with GYRE_LINKING_ASKS (backend.h) */
     gyre_u32 back;     /* of a ring that asks: the port of the target by which the answers come back */
-    gyre_u32
-        choice; /* of one that answers: the number of the answers' type among those that the target takes; 0: it takes one. Of one by which rounds begin: bytes of a message */
+    /*
+     * of one that answers, and, on a device with GYRE_LINKING_CHOICES, of one that neither asks nor answers: the number of the messages' type
+     * among those that the target takes; 0: it takes one. Of one by which rounds begin: bytes of a message. Whether the sender puts
+     * the number and the length in front of what a port emitted, as GYRE_PROTOCOL has them, or the target does, is the device's own matter
+     */
+    gyre_u32 choice;
     gyre_u32 share;                /* enum gyre_link_share */
     gyre_u32 key_offset, key_size; /* with GYRE_LINK_SHARE_KEY: where the field lies in a message */
     gyre_u32 pool;                 /* 0: the ring is of no pool; else GYRE_POOL_... */

@@ -97,7 +97,7 @@ typedef struct gyre_link_desc {
     const char *name; /* for people; NULL: `from` */
     const char *from; /* "KERNEL.PORT" */
     /**
-     * "KERNEL"; "host": programs subscribe to it by `name` (subscribe.h); "nowhere": what is emitted is counted, and thrown
+     * "KERNEL"; "KERNEL:TYPE" of one that takes several types (GYRE_PROTOCOL): the messages come as that one; "host": programs subscribe to it by `name` (subscribe.h); "nowhere": what is emitted is counted, and thrown
      * away.
      */
     const char *to;
@@ -229,7 +229,8 @@ typedef struct gyre_link_info {
     uint64_t stolen; /* of a member: messages that it took and that another block of a member had emitted */
     /* 1: its ends are on different devices, and threads of this program carry its messages */
     uint32_t through_host;
-    uint32_t level; /* gyre_link_desc.level */
+    uint32_t level;                  /* gyre_link_desc.level */
+    char as[GYRE_PIPELINE_NAME_MAX]; /* the type of `to` as which the messages come; "": it takes one */
 } gyre_link_info;
 
 /** Describes link number `index`, in the order of the pipeline; NOT_FOUND past the last one. */

@@ -194,34 +194,6 @@ GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in
     return ours;
 }
 
-/* What a lane sees of inlet `number`, with its next message. *there: that message is there. */
-GYRE_HELPER gyre_link_in_ gyre_link_see_(const gyre_link_view_ *links, gyre_u32 number, gyre_u32 *there)
-{
-    gyre_link_in_ in = number < GYRE_LINK_INLETS ? links->inlets[number] : gyre_link_in_load_(links, number);
-    if (in.share)
-        in.next = gyre_link_key_next_(in, in.next);
-    else if (gridDim.x > 1 && number < GYRE_LINK_INLETS)
-        in.next = gyre_near_load_(&in.ring->claimed);
-    *there = gyre_link_is_filled_(in, in.next);
-    return in;
-}
-
-/* Takes messages of the inlet that lane `from` sees. Returns whether the block has a run. Called by the first warp. */
-GYRE_HELPER gyre_u32 gyre_link_take_seen_(gyre_link_view_ *links, const gyre_link_in_ &in, gyre_u32 number,
-                                          gyre_u32 from, gyre_u32 room, gyre_u32 mask)
-{
-    const gyre_link_in_ picked = {(gyre_link_ring *)gyre_shuffle_(mask, (gyre_u64)in.ring, from),
-                                  (const gyre_u8 *)gyre_shuffle_(mask, (gyre_u64)in.slots, from),
-                                  gyre_shuffle_(mask, in.next, from),
-                                  __shfl_sync(mask, in.mask, (int)from),
-                                  __shfl_sync(mask, in.stride, (int)from),
-                                  __shfl_sync(mask, in.share, (int)from),
-                                  0};
-    const gyre_u32 which = __shfl_sync(mask, number, (int)from);
-    return picked.share ? gyre_link_key_claim_(links, picked, which, room, mask)
-                        : gyre_link_claim_(links, picked, which, room, mask);
-}
-
 #include "gyre/dialect/cuda_link_level.h"
 
 /* Looks at all links, 32 at a time. Returns whether the block has a run. Called by the first warp. */
@@ -234,13 +206,28 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_seek_all_(gyre_link_view_ *links, gyre_u32 room
     for (gyre_u32 done = 0; done < count; done += lanes) {
         gyre_link_in_ in = {0, 0, 0, 0, 0, 0, 0};
         gyre_u32 there = 0;
-        if (done + lane < count)
-            in = gyre_link_see_(links, number, &there);
+        if (done + lane < count) {
+            in = number < GYRE_LINK_INLETS ? links->inlets[number] : gyre_link_in_load_(links, number);
+            if (in.share)
+                in.next = gyre_link_key_next_(in, in.next);
+            else if (gridDim.x > 1 && number < GYRE_LINK_INLETS)
+                in.next = gyre_near_load_(&in.ring->claimed);
+            there = gyre_link_is_filled_(in, in.next);
+        }
         gyre_u32 left = __ballot_sync(mask, there);
 #pragma unroll 1
         for (; left; left &= left - 1) {
             const gyre_u32 from = (gyre_u32)__ffs((int)left) - 1;
-            if (gyre_link_take_seen_(links, in, number, from, room, mask))
+            const gyre_link_in_ picked = {(gyre_link_ring *)gyre_shuffle_(mask, (gyre_u64)in.ring, from),
+                                          (const gyre_u8 *)gyre_shuffle_(mask, (gyre_u64)in.slots, from),
+                                          gyre_shuffle_(mask, in.next, from),
+                                          __shfl_sync(mask, in.mask, (int)from),
+                                          __shfl_sync(mask, in.stride, (int)from),
+                                          __shfl_sync(mask, in.share, (int)from),
+                                          0};
+            const gyre_u32 which = __shfl_sync(mask, number, (int)from);
+            if (picked.share ? gyre_link_key_claim_(links, picked, which, room, mask)
+                             : gyre_link_claim_(links, picked, which, room, mask))
                 return 1;
         }
         number = (number + lanes) % count;

@@ -97,6 +97,9 @@ struct gyre_link_in_ {
 #if GYRE_LEVELS
     gyre_u32 level; /* gyre_link_ring.level */
 #endif
+#if GYRE_CHOICES
+    gyre_u32 choice; /* gyre_link_ring.choice */
+#endif
 };
 
 #define GYRE_NEEDS_CARE_   (GYRE_FOREIGN_RING | GYRE_FOREIGN_REPLIES)
@@ -543,6 +546,9 @@ GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_
     in.fetched = gyre_link_counts_(in.ring);
 #if GYRE_LEVELS
     in.level = gyre_near_half_load_(&in.ring->level);
+#endif
+#if GYRE_CHOICES
+    in.choice = gyre_near_half_load_(&in.ring->choice);
 #endif
     in.next = gyre_near_load_(in.share ? &gyre_link_window_(links, number)->next : &in.ring->claimed);
     return in;

@@ -486,11 +486,17 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
 #else
 #define GYRE_LEVELS_MARK_(name_)
 #endif
-#if GYRE_LIMITED && (GYRE_ASKS || GYRE_POOLS || GYRE_LEVELS)
+#if GYRE_CHOICES
+#define GYRE_CHOICES_MARK_(name_) GYRE_EXPORTED_TEXT_(gyre_choices_##name_, "choices")
+#else
+#define GYRE_CHOICES_MARK_(name_)
+#endif
+#if GYRE_LIMITED && (GYRE_ASKS || GYRE_POOLS || GYRE_LEVELS || GYRE_CHOICES)
 #define GYRE_STAGE_MARK_(name_)                                                                              \
     GYRE_EXPORTED_TEXT_(gyre_stage_##name_, "stage")                                                         \
     GYRE_EXPORTED_TEXT_(gyre_limited_##name_, "limited")                                                     \
-    GYRE_ASKS_MARK_(name_) GYRE_POOLS_MARK_(name_) GYRE_ROUNDS_MARK_(name_) GYRE_LEVELS_MARK_(name_)
+    GYRE_ASKS_MARK_(name_)                                                                                   \
+    GYRE_POOLS_MARK_(name_) GYRE_ROUNDS_MARK_(name_) GYRE_LEVELS_MARK_(name_) GYRE_CHOICES_MARK_(name_)
 #elif GYRE_LIMITED
 #define GYRE_STAGE_MARK_(name_)                                                                              \
     GYRE_EXPORTED_TEXT_(gyre_stage_##name_, "stage")                                                         \

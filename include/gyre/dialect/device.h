@@ -57,7 +57,8 @@ typedef struct gyre_block_shared {
  * Of these, kernels of files that are compiled with GYRE_LIMITED = 1 can be stages of pipelines that limit their flows by a window
  * or a quota; GYRE_AGAIN = 1: kernels with ports may return GYRE_MORE; GYRE_FLOWS = 1: flows have memory at kernels; GYRE_ASKS = 1:
  * kernels ask each other, on CUDA; GYRE_POOLS = 1: they take work from pools; GYRE_ROUNDS = 1: the pipeline has rounds, which begin
- * by messages like answers; GYRE_LEVELS = 1: links of several levels lead to them.
+ * by messages like answers; GYRE_LEVELS = 1: links of several levels lead to them; GYRE_CHOICES = 1:
+ * links lead to one of the types that they take.
  */
 #ifndef GYRE_AGAIN
 #define GYRE_AGAIN 0
@@ -74,11 +75,14 @@ typedef struct gyre_block_shared {
 #ifndef GYRE_LEVELS
 #define GYRE_LEVELS 0
 #endif
+#ifndef GYRE_CHOICES
+#define GYRE_CHOICES 0
+#endif
 #ifndef GYRE_POOLS
 #define GYRE_POOLS 0
 #endif
 #ifndef GYRE_LIMITED
-#define GYRE_LIMITED (GYRE_AGAIN || GYRE_FLOWS || GYRE_ASKS || GYRE_POOLS || GYRE_LEVELS)
+#define GYRE_LIMITED (GYRE_AGAIN || GYRE_FLOWS || GYRE_ASKS || GYRE_POOLS || GYRE_LEVELS || GYRE_CHOICES)
 #endif
 
 /*
