@@ -122,7 +122,7 @@ static void wrong_types_are_told(struct conformance *test)
     launch_as(test, "plain", 1, STAGE);
     refuse(
         test, join("ship.pings", "booth:pong"),
-        "link 'ship.pings': kernel 'booth' takes no messages 'pong'; it takes 'ping', 'memo', 'sheet'; did you mean "
+        "link 'ship.pings': kernel 'booth' takes no messages 'pong'; it takes ping, memo, sheet; did you mean "
         "'ping'?");
     refuse(test, join("ship.pings", "booth:"), "to: expected KERNEL or KERNEL:TYPE, found 'booth:'");
     refuse(test, join("ship.pings", "booth:sheet"), "the type 'sheet' of kernel 'booth'");

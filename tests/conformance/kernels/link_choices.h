@@ -24,6 +24,6 @@ GYRE_MESSAGE(sight, SIGHT)
 GYRE_PROTOCOL(booth, BOOTH)
 
 #define SIGHT_LETTER(number, i) ('a' + ((number) + 7 * (i)) % 26)
-#define SIGHT_WORD(number, i)   (((number) + 1) * 0x9e3779b97f4a7c15ull * ((i) + 1))
+#define SIGHT_WORD(number, i)   (((number) + 1) * 0x9e3779b97f4a7c15ul * ((i) + 1))
 
 #endif
