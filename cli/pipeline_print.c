@@ -12,7 +12,7 @@
 #include "core/pipeline/build.h"
 #include "gyre/link_layout.h"
 
-enum { WORDS_SIZE = 256, SIZE_SIZE = 32 };
+enum { WORDS_SIZE = 256, SIZE_SIZE = 32, TO_SIZE = 2 * GYRE_PIPELINE_NAME_MAX };
 
 static bool is_nowhere(const gyre_link_info *link)
 {
@@ -37,6 +37,13 @@ static const char *role_words(const pipeline_node *node)
            : node->enters                ? "entry"
            : node->answers               ? "answer"
                                          : "";
+}
+
+/* Writes where the link leads: "KERNEL", or "KERNEL:TYPE". Returns `text`. */
+static const char *to_word(const gyre_link_info *link, char text[TO_SIZE])
+{
+    snprintf(text, TO_SIZE, "%s%s%s", link->to, link->as[0] ? ":" : "", link->as);
+    return text;
 }
 
 /* How a topic treats a subscriber that is slow; "" for a link that is of no topic. */
@@ -69,13 +76,14 @@ static void widen(size_t *width, const char *text)
 static struct widths measure(const pipeline_view *view)
 {
     struct widths widths = {0};
+    char to[TO_SIZE];
     for (size_t i = 0; i < view->node_count; i++) {
         widen(&widths.kernel, view->nodes[i].info.name);
         widen(&widths.role, role_words(&view->nodes[i]));
     }
     for (size_t i = 0; i < view->link_count; i++) {
         widen(&widths.port, view->links[i].port);
-        widen(&widths.to, view->links[i].to);
+        widen(&widths.to, to_word(&view->links[i], to));
         widen(&widths.type, view->links[i].type);
     }
     return widths;
@@ -88,11 +96,11 @@ static void print_padded(const char *text, size_t width)
 
 static void print_link(const gyre_link_info *link, const struct widths *widths)
 {
-    char size[SIZE_SIZE];
+    char size[SIZE_SIZE], to[TO_SIZE];
     fputs("  ", stdout);
     print_padded(link->port, widths->port);
     fputs("  ->  ", stdout);
-    print_padded(link->to, widths->to);
+    print_padded(to_word(link, to), widths->to);
     fputs("  ", stdout);
     print_padded(link->type, widths->type);
     printf("  %" PRIu32 " a call, %" PRIu32 " ring%s of %" PRIu64 ", %s", link->most, link->rings,
@@ -111,6 +119,8 @@ static void print_link(const gyre_link_info *link, const struct widths *widths)
         fputs(", begins rounds", stdout);
     if (link->key[0])
         printf(", by %s", link->key);
+    if (link->level)
+        printf(", level %" PRIu32, link->level);
     if (link->through_host)
         fputs(", through the host", stdout);
     putchar('\n');
@@ -210,6 +220,10 @@ static json_t *json_of_links(const pipeline_view *view)
             json_object_set_new(object, "key", cli_json_text(link->key));
         if (link->room)
             json_object_set_new(object, "room", json_integer((json_int_t)link->room));
+        if (link->as[0])
+            json_object_set_new(object, "as", cli_json_text(link->as));
+        if (link->level)
+            json_object_set_new(object, "level", json_integer((json_int_t)link->level));
         if (link->through_host)
             json_object_set_new(object, "through_host", json_true());
         json_array_append_new(links, object);
@@ -341,23 +355,24 @@ int pipeline_write_dot(const pipeline_view *view, FILE *out)
 
 /* The columns that a view has besides those of every view. */
 struct columns {
-    bool topics, pools;
+    bool topics, pools, levels;
 };
 
-enum { COLUMNS_MOST = 14 };
+enum { COLUMNS_MOST = 15 };
 
 static void add_link(cli_table *table, const gyre_link_info *link, struct columns columns)
 {
     char most[SIZE_SIZE], rings[SIZE_SIZE], capacity[SIZE_SIZE], bytes[SIZE_SIZE], missed[SIZE_SIZE];
-    char stolen[SIZE_SIZE];
+    char stolen[SIZE_SIZE], level[SIZE_SIZE], to[TO_SIZE];
     snprintf(most, sizeof most, "%" PRIu32, link->most);
     snprintf(rings, sizeof rings, "%" PRIu32, link->rings);
     snprintf(capacity, sizeof capacity, "%" PRIu64, link->capacity);
     snprintf(bytes, sizeof bytes, "%" PRIu64, link->bytes);
     snprintf(missed, sizeof missed, "%" PRIu64, link->missed);
     snprintf(stolen, sizeof stolen, "%" PRIu64, link->stolen);
-    const char *cells[COLUMNS_MOST] = {link->name, link->from, link->port, link->type, most,
-                                       link->to,   rings,      capacity,   bytes};
+    snprintf(level, sizeof level, "%" PRIu32, link->level);
+    const char *cells[COLUMNS_MOST] = {link->name,        link->from, link->port, link->type, most,
+                                       to_word(link, to), rings,      capacity,   bytes};
     size_t count = 9;
     if (columns.topics) {
         cells[count++] = slow_word(link);
@@ -367,6 +382,8 @@ static void add_link(cli_table *table, const gyre_link_info *link, struct column
         cells[count++] = order_word(link);
         cells[count++] = stolen;
     }
+    if (columns.levels)
+        cells[count++] = level;
     cli_table_add(table, cells);
 }
 
@@ -383,15 +400,18 @@ static cli_table *create_table(struct columns columns)
         headers[count++] = "ORDER";
         headers[count++] = ">STOLEN";
     }
+    if (columns.levels)
+        headers[count++] = ">LEVEL";
     return cli_table_create(headers);
 }
 
 int pipeline_print_links(const pipeline_view *view)
 {
-    struct columns columns = {false, false};
+    struct columns columns = {false, false, false};
     for (size_t i = 0; i < view->link_count; i++) {
         columns.topics |= view->links[i].topic[0] != '\0';
         columns.pools |= view->links[i].pool[0] != '\0';
+        columns.levels |= view->links[i].level != 0;
     }
     cli_table *table = create_table(columns);
     for (size_t i = 0; i < view->link_count; i++)

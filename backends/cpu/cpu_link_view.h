@@ -63,8 +63,11 @@ struct cpu_links {
     struct cpu_seat *seat; /* the worker's own (cpu_seat.h); NULL: it is paused, or in no pipeline */
     struct cpu_seat *targets[GYRE_PORTS_MAX]; /* of the port's target, its first block's; NULL: not known */
     bool pools;                               /* the kernel is a member of a pool */
-    gyre_u32 rounds;   /* 1 + the port by which rounds of a flow begin; 0: the pipeline has none */
-    uint32_t begin;    /* of such a kernel: the inlet that is served first, another one each turn */
+    gyre_u32 rounds; /* 1 + the port by which rounds of a flow begin; 0: the pipeline has none */
+    uint32_t
+        begin; /* of such a kernel, and of one whose links have levels: the inlet that is served first, another one each turn */
+    uint32_t levels;      /* a bit for each level that its inlets have; 0: all have the same one */
+    uint32_t level_turns; /* runs that were taken by levels */
     bool fed_by_links; /* and not by queues: where the last messages of the worker's own thread came from */
     uint32_t runs;     /* that were or were not measured */
     uint32_t

@@ -482,14 +482,61 @@ static uint64_t serve_own(struct cpu_worker *worker, uint64_t command)
     return handled;
 }
 
+/* Takes a run of messages of the first inlet that has some, of those in `levels`. */
+static uint64_t serve_first(struct cpu_worker *worker, uint64_t command, uint32_t begin, uint32_t levels)
+{
+    const gyre_link_table *table = worker->links.table;
+    uint64_t handled = 0;
+    for (uint32_t i = 0; i < table->inlet_count && !handled; i++) {
+        const gyre_link_inlet *inlet = &inlets_of(table)[(begin + i) % table->inlet_count];
+        if (levels >> ((const gyre_link_ring *)at(inlet->ring))->level & 1)
+            handled = serve_inlet(worker, inlet, command);
+    }
+    return handled;
+}
+
+/*
+ * Takes a run of the highest level that has messages. One of GYRE_LEVEL_TURNS runs begins at the inlet whose turn it is, whatever its
+ * level: the arithmetic of cycles, and whoever waits for a message, counts on that.
+ */
+static uint64_t serve_by_level(struct cpu_worker *worker, uint64_t command)
+{
+    const uint32_t count = worker->links.table->inlet_count, turn = worker->links.level_turns;
+    uint64_t handled = 0;
+    if (turn % GYRE_LEVEL_TURNS == GYRE_LEVEL_TURNS - 1)
+        handled = serve_first(worker, command, turn / GYRE_LEVEL_TURNS % count, ~0u);
+    const uint32_t begin = worker->turn.turns ? cpu_turns_pick(worker, count) : worker->links.begin++ % count;
+    for (uint32_t level = GYRE_LEVEL_MAX + 1; level > 0 && !handled && !worker->links.kept.waits; level--)
+        if (worker->links.levels >> (level - 1) & 1)
+            handled = serve_first(worker, command, begin, 1u << (level - 1));
+    worker->links.level_turns += handled > 0;
+    return handled;
+}
+
+/* As many runs as the kernel has inlets, until there is nothing more: queues come behind them. */
+static uint64_t serve_levels(struct cpu_worker *worker, uint64_t command)
+{
+    uint64_t handled = 0, last = 1;
+    for (uint32_t i = 0; i < worker->links.table->inlet_count && last && !worker->links.kept.waits; i++) {
+        if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command ||
+            (handled && worker->turn.turns))
+            break;
+        last = serve_by_level(worker, command);
+        handled += last;
+    }
+    return handled;
+}
+
 uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command)
 {
     const gyre_link_table *table = worker->links.table;
     const uint64_t began_ns = begin_cost(worker);
     uint64_t handled = serve_kept(worker, command);
     handled += serve_own(worker, command);
-    const uint32_t begin = first_inlet(worker);
-    for (uint32_t i = 0; i < table->inlet_count && !worker->links.kept.waits; i++) {
+    if (worker->links.levels)
+        handled += serve_levels(worker, command);
+    const uint32_t begin = first_inlet(worker), count = worker->links.levels ? 0 : table->inlet_count;
+    for (uint32_t i = 0; i < count && !worker->links.kept.waits; i++) {
         const uint32_t number = begin + i < table->inlet_count ? begin + i : begin + i - table->inlet_count;
         if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command ||
             (handled && worker->turn.turns))

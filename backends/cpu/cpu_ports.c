@@ -177,6 +177,15 @@ static gyre_u32 find_rounds(const struct cpu_worker *worker)
     return 0;
 }
 
+/* Finds which levels the inlets have. */
+static uint32_t find_levels(const gyre_link_table *table)
+{
+    uint32_t levels = 0;
+    for (uint32_t i = 0; table && i < table->inlet_count; i++)
+        levels |= 1u << ((const gyre_link_ring *)at(inlets_of(table)[i].ring))->level;
+    return levels & (levels - 1) ? levels : 0;
+}
+
 void cpu_ports_read(struct cpu_worker *worker)
 {
     const gyre_control_command *command = &worker->resident->control->command;
@@ -194,6 +203,7 @@ void cpu_ports_read(struct cpu_worker *worker)
             open_branches(worker, i);
     }
     worker->links.pools = takes_jobs(worker->links.table);
+    worker->links.levels = find_levels(worker->links.table);
     worker->links.rounds = find_rounds(worker);
     for (uint32_t i = 0; i < worker->queue_count && i < GYRE_QUEUES_MAX; i++)
         worker->queues[i].entry = find_entry(worker->links.table, i, worker->queues[i].serial);
@@ -462,6 +472,16 @@ static void publish_talk(struct cpu_worker *worker, uint32_t number, gyre_u64 or
 
 /* ---- publishing ---- */
 
+/* Publishes a message as one of the types that the target takes, as GYRE_PROTOCOL has them: what says so stands in front of it. */
+static void publish_chosen(gyre_link_ring *ring, gyre_u64 index, gyre_u64 origin, gyre_u32 length)
+{
+    unsigned char *payload = (unsigned char *)(slot_of(ring, index) + 1);
+    const gyre_u32 front[] = {GYRE_CHOICE_FRONT + length, ring->choice};
+    memmove(payload + GYRE_CHOICE_FRONT, payload, length);
+    memcpy(payload, front, sizeof front);
+    publish(ring, index, origin, GYRE_CHOICE_FRONT + length);
+}
+
 /* Publishes what the call emitted, in the ring in which it lies. */
 static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u64 origin)
 {
@@ -472,8 +492,13 @@ static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u6
         cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head,
                           (uint32_t)(end - head));
     cpu_link_times_sent(ring, head, end);
-    for (gyre_u64 index = head; index != end; index++)
-        publish(ring, index, origin, length_of(type, slot_of(ring, index) + 1));
+    for (gyre_u64 index = head; index != end; index++) {
+        const gyre_u32 length = length_of(type, slot_of(ring, index) + 1);
+        if (__builtin_expect(ring->choice != 0, 0))
+            publish_chosen(ring, index, origin, length);
+        else
+            publish(ring, index, origin, length);
+    }
     __atomic_store_n(&ring->head, end, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
 }
 

@@ -293,8 +293,8 @@ static gyre_status run_once(struct job *job, enum form form)
 /* ---- parts ---- */
 
 /*
- * Whether an option changes the meaning of Gyre's headers in the parts, too. GYRE_STAGE, GYRE_LIMITED, GYRE_ASKS and GYRE_POOLS
- * only add to the kernel.
+ * Whether an option changes the meaning of Gyre's headers in the parts, too. GYRE_STAGE, GYRE_LIMITED, GYRE_ASKS, GYRE_POOLS,
+ * GYRE_ROUNDS, GYRE_LEVELS and GYRE_CHOICES only add to the kernel.
  */
 static bool changes_headers(const char *options)
 {
@@ -302,7 +302,10 @@ static bool changes_headers(const char *options)
         if (strncmp(at, "GYRE_STAGE=", strlen("GYRE_STAGE=")) != 0 &&
             strncmp(at, "GYRE_LIMITED=", strlen("GYRE_LIMITED=")) != 0 &&
             strncmp(at, "GYRE_ASKS=", strlen("GYRE_ASKS=")) != 0 &&
-            strncmp(at, "GYRE_POOLS=", strlen("GYRE_POOLS=")) != 0)
+            strncmp(at, "GYRE_POOLS=", strlen("GYRE_POOLS=")) != 0 &&
+            strncmp(at, "GYRE_ROUNDS=", strlen("GYRE_ROUNDS=")) != 0 &&
+            strncmp(at, "GYRE_LEVELS=", strlen("GYRE_LEVELS=")) != 0 &&
+            strncmp(at, "GYRE_CHOICES=", strlen("GYRE_CHOICES=")) != 0)
             return true;
     return false;
 }

@@ -62,7 +62,7 @@ static bool find_most(const void *self, const char *name, gyre_u32 *most, uint32
     return true;
 }
 
-/* Reads what the kernel has as a stage: memory of each flow, and whether it counts flows, asks, and takes from pools. */
+/* Reads what the kernel has as a stage: memory of each flow, and what it was compiled for. */
 static gyre_status read_flows(const struct device_file *file, gyre_module *module, struct cuda_kernel *kernel)
 {
     char name[160];
@@ -71,6 +71,9 @@ static gyre_status read_flows(const struct device_file *file, gyre_module *modul
     kernel->record.is_unlimited = !find_text(module->records, "gyre_limited_", kernel->seen.name);
     kernel->record.is_unasked = !find_text(module->records, "gyre_asks_", kernel->seen.name);
     kernel->record.is_poolless = !find_text(module->records, "gyre_pools_", kernel->seen.name);
+    kernel->record.is_roundless = !find_text(module->records, "gyre_rounds_", kernel->seen.name);
+    kernel->record.is_flat = !find_text(module->records, "gyre_levels_", kernel->seen.name);
+    kernel->record.is_choiceless = !find_text(module->records, "gyre_choices_", kernel->seen.name);
     snprintf(name, sizeof name, "gyre_flow_bytes_%s", kernel->seen.name);
     if (!cuda_elf_find(&module->records->elf, name, &symbol))
         return GYRE_OK;

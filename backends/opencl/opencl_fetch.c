@@ -228,19 +228,37 @@ static bool fetch_own_jobs(gyre_resident *resident, uint32_t most)
 
 /* ---- links and pools ---- */
 
-void opencl_fetch_links(gyre_resident *resident, uint32_t most)
+/* Takes messages of the inlets whose levels are in `levels`, first of that whose turn it is. `own`: it steals none. */
+static void fetch_levels(gyre_resident *resident, uint32_t most, uint32_t turn, uint32_t levels, bool own)
 {
     const struct opencl_links *links = resident->links;
     const uint32_t inlets = links->table ? links->table->inlet_count : 0;
-    const bool own = fetch_own_jobs(resident, most);
     for (uint32_t i = 0; i < inlets && links->taken < most; i++) {
-        const gyre_link_inlet *inlet = &link_inlets(links->table)[(i + links->turns) % inlets];
+        const gyre_link_inlet *inlet = &link_inlets(links->table)[(i + turn) % inlets];
         const gyre_link_ring *ring = link_at(inlet->ring);
+        if (!(levels >> ring->level & 1))
+            continue;
         if (!ring->pool)
             fetch_inlet(resident, inlet, most);
         else if (!own)
             fetch_jobs(resident, inlet, most);
     }
+}
+
+/* An epoch has messages of the highest levels. One of GYRE_LEVEL_TURNS begins at the inlet whose turn it is, whatever its level. */
+void opencl_fetch_links(gyre_resident *resident, uint32_t most)
+{
+    const struct opencl_links *links = resident->links;
+    const uint32_t turn = (uint32_t)links->turns;
+    const bool own = fetch_own_jobs(resident, most);
+    if (!links->levels) {
+        fetch_levels(resident, most, turn, ~0u, own);
+        return;
+    }
+    if (turn % GYRE_LEVEL_TURNS == GYRE_LEVEL_TURNS - 1)
+        fetch_levels(resident, most, turn / GYRE_LEVEL_TURNS, ~0u, own);
+    for (uint32_t level = GYRE_LEVEL_MAX + 1; level > 0; level--)
+        fetch_levels(resident, most, turn, 1u << (level - 1), own);
 }
 
 /* ---- queues ---- */

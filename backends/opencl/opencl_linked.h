@@ -91,6 +91,7 @@ struct opencl_links {
     uint32_t count, settled;
     bool foreign;   /* other programs see what these messages cause, so the reply cells were zeroed */
     uint32_t turns; /* epochs that were put together */
+    bool levels;    /* its inlets have different levels */
     struct opencl_kept kept;
     struct opencl_flow_memory memory;
     struct opencl_timed timed;

@@ -21,10 +21,19 @@ static void aim_branches(struct opencl_links *links, uint32_t number)
     }
 }
 
+static bool has_levels(const gyre_link_table *table)
+{
+    gyre_u32 levels = 0;
+    for (uint32_t i = 0; table && i < table->inlet_count; i++)
+        levels |= 1u << ((const gyre_link_ring *)link_at(link_inlets(table)[i].ring))->level;
+    return levels & (levels - 1);
+}
+
 void opencl_ports_aim(struct opencl_links *links)
 {
     const gyre_link_table *table = links->table;
     links->branch_count = links->rounds = 0;
+    links->levels = has_levels(table);
     links->heard = false;
     links->port_count = links->declared;
     for (; table && links->port_count < table->port_count && links->port_count < GYRE_PORTS_MAX;
@@ -264,6 +273,20 @@ static void address(const struct opencl_message *message, const gyre_link_ring *
 
 /* ---- publishing ---- */
 
+/* Copies a message into its slot, as one of the types that the target takes where that takes several (GYRE_PROTOCOL). Sets its length. */
+static void write_payload(const gyre_link_ring *ring, gyre_link_slot *slot, const unsigned char *place)
+{
+    unsigned char *payload =
+        ring->talk == GYRE_TALK_ASKS ? (unsigned char *)(ask_of(slot) + 1) : (unsigned char *)(slot + 1);
+    const gyre_u32 length = slot->length, front[] = {GYRE_CHOICE_FRONT + length, ring->choice};
+    if (ring->talk == GYRE_TALK_TELLS && ring->choice) {
+        memcpy(payload, front, sizeof front);
+        payload += sizeof front;
+        slot->length += sizeof front;
+    }
+    memcpy(payload, place, length);
+}
+
 /* Copies `count` messages of a port that message `from` emitted, the first of which lies at `place`, into a ring. */
 static void publish(gyre_link_ring *ring, const struct opencl_port *port, const struct opencl_message *from,
                     const unsigned char *place, uint32_t count, gyre_u64 origin)
@@ -276,7 +299,7 @@ static void publish(gyre_link_ring *ring, const struct opencl_port *port, const 
         slot->length = GYRE_REPLY_LENGTH_(port->least, port->size, said);
         if (ring->talk == GYRE_TALK_ASKS)
             address(from, ring, place, ask_of(slot));
-        memcpy(ring->talk == GYRE_TALK_ASKS ? (void *)(ask_of(slot) + 1) : slot + 1, place, slot->length);
+        write_payload(ring, slot, place);
         /* pairs with the acquire of the target */
         __atomic_store_n(&slot->sequence, (gyre_u32)(index + 1), __ATOMIC_RELEASE);
     }

@@ -22,13 +22,45 @@ static bool is_member(const gyre_pipeline_desc *desc, const char *name, size_t l
     return false;
 }
 
+/* Whether a link with a level leads to the kernel. */
+static bool has_level(const gyre_pipeline_desc *desc, const char *name, size_t length)
+{
+    for (size_t i = 0; i < desc->link_count; i++) {
+        const gyre_link_desc *link = &desc->links[i];
+        if (link->level && gyre_wiring_target_length(link->to) == length &&
+            memcmp(link->to, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a link leads to one of the types that the kernel takes. */
+static bool has_choice(const gyre_pipeline_desc *desc, const char *name, size_t length)
+{
+    for (size_t i = 0; i < desc->link_count; i++) {
+        const char *to = desc->links[i].to;
+        if (to[gyre_wiring_target_length(to)] && gyre_wiring_target_length(to) == length &&
+            memcmp(to, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The gyre_launch_desc.stage of a kernel: also that which programs may subscribe to is compiled for that. */
 static int stage_of(const struct gyre_config *config, const gyre_pipeline_desc *desc, const char *name,
                     size_t length)
 {
-    const bool takes_work = is_member(desc, name, length);
-    if (takes_work || desc->window || desc->quota)
-        return gyre_stage_with(desc->quota && gyre_kernels_ask(config), takes_work);
+    unsigned has = is_member(desc, name, length) ? GYRE_STAGE_TAKES_WORK : 0;
+    if (desc->quota && gyre_kernels_ask(config))
+        has |= GYRE_STAGE_ASKS;
+    if (desc->rounds && desc->rounds[0])
+        has |= GYRE_STAGE_ROUNDS;
+    if (has_level(desc, name, length))
+        has |= GYRE_STAGE_LEVELS;
+    if (has_choice(desc, name, length))
+        has |= GYRE_STAGE_CHOICES;
+    if (has || desc->window || desc->quota)
+        return gyre_stage_with(has);
     for (size_t i = 0; i < desc->link_count; i++) {
         const gyre_link_desc *link = &desc->links[i];
         if ((link->topic || strcmp(link->to, GYRE_WIRING_HOST) == 0) &&
@@ -65,7 +97,8 @@ static gyre_status launch_kernels(gyre_runtime *runtime, const gyre_pipeline_des
         const char *from = desc->links[i].from;
         status = launch_named(runtime, desc, from, gyre_wiring_kernel_length(from));
         if (status == GYRE_OK)
-            status = launch_named(runtime, desc, desc->links[i].to, strlen(desc->links[i].to));
+            status =
+                launch_named(runtime, desc, desc->links[i].to, gyre_wiring_target_length(desc->links[i].to));
     }
     return status;
 }

@@ -34,6 +34,7 @@ enum gyre_value_type {
     GYRE_VALUE_CHOICE, /* one of the words of `choices` */
     GYRE_VALUE_TEXT,   /* any text, or none */
     GYRE_VALUE_NAME,   /* letters, digits, '_', '-' and '.' */
+    GYRE_VALUE_TARGET, /* a name, or two with a colon in between */
     GYRE_VALUE_NAMES,  /* names separated by commas, or none; kept as "a, b" */
     GYRE_VALUE_PATH,   /* "~/" is the home folder; relative: to the folder of the file that says it, else to
                           the current directory; "" stays "" */

@@ -59,10 +59,10 @@
      .preset = "",
      .doc = "The port that the link begins at: `KERNEL.PORT`. A port has one link."},
     {.kind = GYRE_SECTION_LINK,
-     .type = GYRE_VALUE_NAME,
+     .type = GYRE_VALUE_TARGET,
      .key = "to",
      .preset = "",
-     .doc = "The kernel whose handler gets the messages; `host`: programs that subscribe to NAME get them; `nowhere`: they are "
+     .doc = "The kernel whose handler gets the messages; `KERNEL:TYPE`, of one that takes several: as that type; `host`: programs that subscribe to NAME get them; `nowhere`: they are "
             "counted and thrown away."},
     {.kind = GYRE_SECTION_LINK,
      .type = GYRE_VALUE_POWER,
@@ -85,6 +85,14 @@
      .preset = "",
      .doc = "With `share = key`: the field of the message, such as `account` or `order.account`; integers or an id128. Empty: the "
             "key of the keyed actor that the link leads to."},
+    {.kind = GYRE_SECTION_LINK,
+     .type = GYRE_VALUE_INT,
+     .key = "level",
+     .min = 0,
+     .max = 3,
+     .preset = "0",
+     .doc = "A kernel takes what came by a link of a higher level first. Of 16 times that a block of it takes messages it begins once at the "
+            "link whose turn it is, whatever its level."},
 
     {.kind = GYRE_SECTION_TOPIC,
      .type = GYRE_VALUE_NAMES,
@@ -118,6 +126,13 @@
      .max = 1 << 24,
      .preset = "0",
      .doc = "As that of a link, for each subscriber."},
+    {.kind = GYRE_SECTION_TOPIC,
+     .type = GYRE_VALUE_INT,
+     .key = "level",
+     .min = 0,
+     .max = 3,
+     .preset = "0",
+     .doc = "As that of a link, for the kernels of `to`. Taps have none."},
 
     {.kind = GYRE_SECTION_POOL,
      .type = GYRE_VALUE_NAMES,

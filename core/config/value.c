@@ -142,6 +142,18 @@ static gyre_status read_name(const struct gyre_config_row *row, const char *text
     return value_wrong(row, *text ? "is not a name" : "is empty");
 }
 
+/* A name, or two with a colon in between. */
+static gyre_status read_target(const struct gyre_config_row *row, const char *text)
+{
+    const size_t first = strcspn(text, ":");
+    const char *const rest = text[first] ? text + first + 1 : NULL;
+    if (!rest)
+        return read_name(row, text);
+    return first && strspn(text, name_letters) == first && gyre_value_is_name(rest)
+               ? GYRE_OK
+               : value_wrong(row, "is not two names");
+}
+
 /* The length of the name at `text`, without the white space behind it. *next is the text behind the comma; NULL: no comma
  * follows. */
 static size_t name_length(const char *text, const char **next)
@@ -335,6 +347,9 @@ gyre_status gyre_value_read(const struct gyre_config_row *row, const char *text,
     case GYRE_VALUE_NAME:
         status = read_name(row, text);
         break;
+    case GYRE_VALUE_TARGET:
+        status = read_target(row, text);
+        break;
     case GYRE_VALUE_NAMES:
         status = read_names(row, text);
         break;
@@ -363,6 +378,8 @@ void gyre_value_expected(const struct gyre_config_row *row, char *text, size_t s
         [GYRE_VALUE_TEXT] = "a text",
         [GYRE_VALUE_NAME] = "a name of letters, digits, '_', '-' and '.'",
         [GYRE_VALUE_NAMES] = "names of letters, digits, '_', '-' and '.', separated by commas",
+        [GYRE_VALUE_TARGET] =
+            "a name of letters, digits, '_', '-' and '.', or two of them with ':' in between",
         [GYRE_VALUE_PATH] = "a path",
         [GYRE_VALUE_PATHS] = "paths separated by ':'",
         [GYRE_VALUE_CPUS] = "none, spread, or CPU numbers and ranges such as 0,2-5",

@@ -60,10 +60,16 @@ gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc)
         add_option(options, sizeof options, GYRE_KERNEL_STAGE_OPTION);
     if (desc->stage > 1)
         add_option(options, sizeof options, GYRE_KERNEL_LIMITS_OPTION);
-    if (gyre_stage_asks(desc->stage))
+    if (gyre_stage_knows(desc->stage, GYRE_STAGE_ASKS))
         add_option(options, sizeof options, GYRE_KERNEL_ASKS_OPTION);
-    if (gyre_stage_takes_work(desc->stage))
+    if (gyre_stage_knows(desc->stage, GYRE_STAGE_TAKES_WORK))
         add_option(options, sizeof options, GYRE_KERNEL_POOLS_OPTION);
+    if (gyre_stage_knows(desc->stage, GYRE_STAGE_ROUNDS))
+        add_option(options, sizeof options, GYRE_KERNEL_ROUNDS_OPTION);
+    if (gyre_stage_knows(desc->stage, GYRE_STAGE_LEVELS))
+        add_option(options, sizeof options, GYRE_KERNEL_LEVELS_OPTION);
+    if (gyre_stage_knows(desc->stage, GYRE_STAGE_CHOICES))
+        add_option(options, sizeof options, GYRE_KERNEL_CHOICES_OPTION);
     struct gyre_build_desc pipeline = {.config = config,
                                        .device = kernel->dispatch,
                                        .source = source,

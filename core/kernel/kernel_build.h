@@ -11,26 +11,35 @@
  */
 gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc);
 /** The largest gyre_launch_desc.stage. */
-enum { GYRE_STAGE_MOST = 5 };
-/** gyre_launch_desc.stage of a stage whose flows are counted, which is one of a pipeline that asks, a member of a pool, both or neither. */
-static inline int gyre_stage_with(bool asks, bool takes_work)
+enum { GYRE_STAGE_MOST = 33 };
+/** What a stage whose flows are counted has besides: of a pipeline that asks; a member of a pool; of a pipeline with rounds; whose links have levels; one of whose types a
+ * link leads to. */
+enum gyre_stage_has {
+    GYRE_STAGE_ASKS = 1,
+    GYRE_STAGE_TAKES_WORK = 2,
+    GYRE_STAGE_ROUNDS = 4,
+    GYRE_STAGE_LEVELS = 8,
+    GYRE_STAGE_CHOICES = 16
+};
+/** gyre_launch_desc.stage of a stage that has so much of it. */
+static inline int gyre_stage_with(unsigned has)
 {
-    return 2 + (asks ? 1 : 0) + (takes_work ? 2 : 0);
+    return 2 + (int)has;
 }
-static inline bool gyre_stage_asks(int stage)
+/** Whether a gyre_launch_desc.stage has that. */
+static inline bool gyre_stage_knows(int stage, enum gyre_stage_has what)
 {
-    return stage > 2 && ((stage - 2) & 1);
-}
-static inline bool gyre_stage_takes_work(int stage)
-{
-    return stage > 2 && ((stage - 2) & 2);
+    return stage > 2 && ((unsigned)(stage - 2) & what);
 }
 /** The gyre_launch_desc.stage that a kernel like the one that was built is launched with. */
 static inline int gyre_kernel_stage_of(const gyre_kernel_record *record)
 {
     if (record->is_island || record->is_unlimited)
         return record->is_island ? 0 : 1;
-    return gyre_stage_with(!record->is_unasked, !record->is_poolless);
+    return gyre_stage_with(
+        (record->is_unasked ? 0 : GYRE_STAGE_ASKS) | (record->is_poolless ? 0 : GYRE_STAGE_TAKES_WORK) |
+        (record->is_roundless ? 0 : GYRE_STAGE_ROUNDS) | (record->is_flat ? 0 : GYRE_STAGE_LEVELS) |
+        (record->is_choiceless ? 0 : GYRE_STAGE_CHOICES));
 }
 /**
  * Opens the device and builds a kernel whose name the descriptor may leave out. Then only the build tells the name of the file's

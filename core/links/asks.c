@@ -38,6 +38,8 @@ uint64_t gyre_link_payload(const gyre_pipeline *pipeline, const struct gyre_link
     /* an answer lies as a request of the asker, which takes other types, too */
     const uint64_t size = link->talk == GYRE_TALK_ANSWERS ? record_of(pipeline, link->to)->request->size
                                                           : link->sends.type->size;
+    if (link->choice)
+        return size + GYRE_CHOICE_FRONT;
     if (link->talk == GYRE_TALK_TELLS)
         return size;
     /* a slot of two lines at least: a device may store each of them at once */

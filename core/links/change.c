@@ -304,7 +304,8 @@ static gyre_status retarget(gyre_pipeline *pipeline, const char *name, const cha
                                  .to = to,
                                  .capacity = old->capacity,
                                  .share = leads ? old->key.wish : GYRE_SHARE_ANY,
-                                 .key = leads && old->key.wished[0] ? old->key.wished : NULL};
+                                 .key = leads && old->key.wished[0] ? old->key.wished : NULL,
+                                 .level = leads ? old->level : 0};
     old->retired = true;
     old->turn = 0;
     status = make(&change, gyre_wiring_add(pipeline, &desc, &nowhere));

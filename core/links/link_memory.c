@@ -147,11 +147,13 @@ static gyre_status write_rings(const gyre_pipeline *pipeline, const struct gyre_
         rings[i].stride = link->stride;
         rings[i].run = gyre_cycles_run(pipeline, link);
         rings[i].talk = link->talk;
+        rings[i].level = link->level;
         rings[i].pool = gyre_work_pool_word(pipeline, link);
         rings[i].credit = gyre_link_credits_address(link, i);
         rings[i].back = link->talk == GYRE_TALK_ASKS ? link->back : 0;
-        rings[i].choice = link->talk == GYRE_TALK_ROUNDS ? gyre_rounds_size(pipeline, link)
-                                                         : gyre_asks_choice(pipeline, link);
+        rings[i].choice = link->choice                     ? link->choice
+                          : link->talk == GYRE_TALK_ROUNDS ? gyre_rounds_size(pipeline, link)
+                                                           : gyre_asks_choice(pipeline, link);
         gyre_link_key_write(&link->key, &rings[i]);
         rings[i].times = rings[i].sent_times =
             times ? rings_of(pipeline, link)->address + link->times + i * times : 0;

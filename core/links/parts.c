@@ -68,7 +68,7 @@ static bool stays_too(const struct gyre_pipeline_part *part, const struct gyre_w
     for (size_t i = 0; i < whole->desc.link_count; i++) {
         const char *to = whole->desc.links[i].to;
         if (strcmp(whole->desc.links[i].from, from) == 0 &&
-            is_of(part->whole, node_named(part->whole, to, strlen(to)), part))
+            is_of(part->whole, node_named(part->whole, to, gyre_wiring_target_length(to)), part))
             return true;
     }
     return false;
@@ -82,7 +82,7 @@ static void add_link(const struct gyre_pipeline_part *part, struct part_wiring *
     const gyre_link_desc *link = &whole->desc.links[number];
     const size_t at = desc->link_count;
     const int from = node_named(part->whole, link->from, gyre_wiring_kernel_length(link->from)),
-              to = node_named(part->whole, link->to, strlen(link->to));
+              to = node_named(part->whole, link->to, gyre_wiring_target_length(link->to));
     if (!is_of(part->whole, from, part))
         return;
     wiring->links[at] = *link;

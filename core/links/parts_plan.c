@@ -81,6 +81,18 @@ static gyre_status check_crossing(const gyre_pipeline *pipeline, const struct gy
             "link '%s' shares its messages by key among the blocks of kernel '%s' on backend '%s', and comes from another "
             "device: give the kernel one block, and leave `share` out",
             link->name, to, backend_of(pipeline, link->to));
+    if (link->choice)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "link '%s' leads to one of the types of kernel '%s', and kernel '%s' is on another device, one of which moves its "
+            "messages by itself: run both on one device, or let '%s' take one type",
+            link->name, to, from, to);
+    if (link->level && pipeline->nodes[link->to].is_apart)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "link '%s' has a level, and leads from another device to kernel '%s' on backend '%s', where its messages come by "
+            "a queue: leave the level out",
+            link->name, to, backend_of(pipeline, link->to));
     const struct gyre_link *tap =
         pipeline->nodes[link->from].is_apart ? find_tap_before(pipeline, link->from) : NULL;
     if (tap)

@@ -348,6 +348,9 @@ static gyre_status tell_link(const gyre_pipeline *pipeline, const struct gyre_li
     snprintf(told->pool, sizeof told->pool, "%s", link->pool);
     told->order = (uint32_t)link->order;
     told->slow = (uint32_t)link->slow;
+    told->level = link->level;
+    if (link->choice)
+        snprintf(told->as, sizeof told->as, "%s", link->sends.type->name);
     told->through_host =
         link->to != GYRE_NODE_NOWHERE && pipeline->nodes[link->to].home != pipeline->nodes[link->from].home;
     told->most = link->sends.most;

@@ -71,6 +71,8 @@ struct gyre_link {
         back; /* of one that asks: the port of its target that answers; of answers: the port that asks for them */
     uint32_t stride;
     uint64_t capacity;
+    uint32_t level;  /* gyre_link_desc.level */
+    uint32_t choice; /* the number of its type among those that `to` takes; 0: it takes one (link_choice.h) */
     struct gyre_link_key key; /* whose blocks get which messages (link_key.h) */
     bool is_in_cycle;         /* its sender waits for room that it makes itself, in the end */
     /* in the pipeline's memory: one ring for each mover of `from`, and their slots; a window for each ring and mover of `to` */

@@ -110,6 +110,19 @@ static gyre_status check_devices(const gyre_pipeline *pipeline)
     return GYRE_OK;
 }
 
+/* Each kernel may handle the last message of a round. On a GPU it was compiled for that, or not. */
+static gyre_status check_build(const gyre_pipeline *pipeline, int node)
+{
+    if (!record_of(pipeline, node)->is_roundless)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INVALID,
+        "the pipeline has " ROUNDS ", and kernel '%s' was compiled without what begins them: launch it with "
+        "gyre_launch_desc.stage = 6 (7 where kernels ask, 8 for a member of a pool, 9 for both), or set " ROUNDS
+        " in [pipeline.%s]",
+        name_of(pipeline, node), pipeline->name);
+}
+
 /* ---- adding ---- */
 
 /* Finds the kernels that handle messages of flows: a bit for each. What a tap gets, and what comes of that, ends no round. */
@@ -171,8 +184,11 @@ gyre_status gyre_rounds_add(gyre_pipeline *pipeline, const struct gyre_wiring_co
         status = check_devices(pipeline);
     const uint64_t counted = find_counted(pipeline);
     for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
-        if (counted >> i & 1)
-            status = add_link(pipeline, i, to, &key, wiring->rounds);
+        if (counted >> i & 1) {
+            status = check_build(pipeline, i);
+            if (status == GYRE_OK)
+                status = add_link(pipeline, i, to, &key, wiring->rounds);
+        }
     pipeline->has_rounds = true;
     return gyre_wiring_blame(wiring->rounds, status);
 }

@@ -14,6 +14,8 @@
 #include "core/links/asks.h"
 #include "core/links/cycles.h"
 #include "core/links/homes.h"
+#include "core/links/link_choice.h"
+#include "core/links/link_level.h"
 #include "core/links/pipeline.h"
 #include "core/links/rounds.h"
 #include "core/links/work_pool.h"
@@ -169,9 +171,9 @@ static gyre_status check_types(const gyre_pipeline *pipeline, const struct gyre_
     if (status == GYRE_OK && taken->shape == GYRE_SHAPE_CHOICE && taken->hash != sent->hash)
         status = gyre_error_set(
             GYRE_INCOMPATIBLE,
-            "%s takes messages of several types, which come from clients and as answers alone: no port sends "
-            "to it; let %s lead to a kernel of one type",
-            to, from);
+            "%s takes messages of several types: let %s lead to one of them, as in to = %s:%s, or to a kernel of one "
+            "type",
+            to, from, target->name, taken->choices[0]->name);
     else if (status == GYRE_OK)
         status = gyre_layout_compare(taken, to, sent, from);
     gyre_layout_destroy(sent);
@@ -202,8 +204,16 @@ static gyre_status resolve_target(gyre_pipeline *pipeline, const gyre_link_desc 
         return GYRE_OK;
     if (strcmp(desc->to, GYRE_WIRING_HOST) == 0)
         return make_outlet(link);
-    gyre_status status = add_node(pipeline, desc->to, &link->to);
-    return status == GYRE_OK ? check_types(pipeline, link) : status;
+    char kernel[GYRE_NAME_MAX];
+    const size_t length = gyre_wiring_target_length(desc->to);
+    const char *const type = desc->to[length] ? desc->to + length + 1 : NULL;
+    if (type && (length == 0 || length >= sizeof kernel || !type[0]))
+        return gyre_error_set(GYRE_INVALID, "to: expected KERNEL or KERNEL:TYPE, found '%s'", desc->to);
+    snprintf(kernel, sizeof kernel, "%.*s", (int)length, desc->to);
+    gyre_status status = add_node(pipeline, type ? kernel : desc->to, &link->to);
+    if (status != GYRE_OK)
+        return status;
+    return type ? gyre_link_choice_resolve(pipeline, type, link) : check_types(pipeline, link);
 }
 
 /* Takes over the secret of another link to the same kernel, so that equal keys go to one block, whichever link they come by. */
@@ -340,7 +350,8 @@ static void add_rings_of_topics(gyre_pipeline *pipeline)
 gyre_status gyre_wiring_add(gyre_pipeline *pipeline, const gyre_link_desc *given,
                             const struct gyre_wiring_place *place)
 {
-    struct gyre_link answers, link = {.place = *place, .capacity = given->capacity, .slow = given->slow};
+    struct gyre_link answers,
+        link = {.place = *place, .capacity = given->capacity, .slow = given->slow, .level = given->level};
     const char *blamed = link.place.from;
     snprintf(link.name, sizeof link.name, "%s", given->name);
     snprintf(link.topic, sizeof link.topic, "%s", given->topic ? given->topic : "");
@@ -355,6 +366,10 @@ gyre_status gyre_wiring_add(gyre_pipeline *pipeline, const gyre_link_desc *given
     }
     if (status == GYRE_OK)
         status = resolve_share(pipeline, given, &link, &blamed);
+    if (status == GYRE_OK) {
+        status = gyre_link_level_check(pipeline, &link);
+        blamed = status == GYRE_OK ? blamed : link.place.level;
+    }
     if (status == GYRE_OK && link.pool[0])
         status = gyre_work_pool_check(pipeline, &link);
     const bool asks = status == GYRE_OK && link.answer;
@@ -545,6 +560,8 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
         status = gyre_wiring_blame(wiring->entry, check_reached(pipeline));
     if (status == GYRE_OK)
         status = gyre_work_pools_check_device(pipeline);
+    if (status == GYRE_OK)
+        status = gyre_link_levels_check(pipeline);
     if (status == GYRE_OK)
         status = gyre_rounds_add(pipeline, wiring);
     if (status == GYRE_OK)

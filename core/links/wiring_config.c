@@ -33,6 +33,11 @@ size_t gyre_wiring_kernel_length(const char *from)
     return dot && dot[1] ? (size_t)(dot - from) : 0;
 }
 
+size_t gyre_wiring_target_length(const char *to)
+{
+    return strcspn(to, ":");
+}
+
 gyre_status gyre_wiring_blame(const char *place, gyre_status status)
 {
     if (status == GYRE_OK || !place)
@@ -41,10 +46,11 @@ gyre_status gyre_wiring_blame(const char *place, gyre_status status)
     return gyre_error_add(is_mistake ? GYRE_CONFIG : status, "%s", place);
 }
 
+/* `kernel`: perhaps with a type of it. */
 static bool is_kernel_of(const char *from, const char *kernel)
 {
     const size_t length = gyre_wiring_kernel_length(from);
-    return strlen(kernel) == length && memcmp(from, kernel, length) == 0;
+    return gyre_wiring_target_length(kernel) == length && memcmp(from, kernel, length) == 0;
 }
 
 static const char *copy_text(struct wiring *wiring, const char *text)
@@ -240,6 +246,11 @@ static gyre_status add_candidate(struct wiring *wiring, struct candidates *all, 
     return GYRE_OK;
 }
 
+static uint32_t level_of(const struct wiring *wiring, const struct section *section)
+{
+    return (uint32_t)gyre_config_int(wiring->config, section->kind, section->name, "level");
+}
+
 /* What a link's section and a topic's have alike. */
 static gyre_link_desc begin_link(struct wiring *wiring, const struct section *section)
 {
@@ -257,13 +268,15 @@ static gyre_status read_link(struct wiring *wiring, const struct section *sectio
                                             .to = place_of(wiring, section, "to"),
                                             .capacity = place_of(wiring, section, "capacity"),
                                             .share = place_of(wiring, section, "share"),
-                                            .key = place_of(wiring, section, "key")};
+                                            .key = place_of(wiring, section, "key"),
+                                            .level = place_of(wiring, section, "level")};
     const char *key = text_of(wiring, section, "key");
     const gyre_status status = check_link(wiring, section);
     link.share = strcmp(text_of(wiring, section, "share"), "key") == 0 ? GYRE_SHARE_KEY : GYRE_SHARE_ANY;
     link.key = key[0] ? copy_text(wiring, key) : NULL;
     link.from = copy_text(wiring, text_of(wiring, section, "from"));
     link.to = copy_text(wiring, text_of(wiring, section, "to"));
+    link.level = level_of(wiring, section);
     return status == GYRE_OK ? add_candidate(wiring, all, &link, &place) : status;
 }
 
@@ -349,10 +362,12 @@ static gyre_status add_subscribers(struct wiring *wiring, const struct topic *to
     gyre_link_desc link = begin_link(wiring, &topic->section);
     struct gyre_wiring_place place = {.from = place_of(wiring, &topic->section, "from"),
                                       .to = place_of(wiring, &topic->section, "to"),
-                                      .capacity = place_of(wiring, &topic->section, "capacity")};
+                                      .capacity = place_of(wiring, &topic->section, "capacity"),
+                                      .level = place_of(wiring, &topic->section, "level")};
     gyre_status status = GYRE_OK;
     link.from = from;
     link.topic = link.name;
+    link.level = level_of(wiring, &topic->section);
     for (size_t i = 0; i < topic->to.count && status == GYRE_OK; i++) {
         link.to = topic->to.names[i];
         status = read_slow(wiring, topic, i, &link.slow);
@@ -361,6 +376,7 @@ static gyre_status add_subscribers(struct wiring *wiring, const struct topic *to
     }
     place.to = place_of(wiring, &topic->section, "taps");
     link.slow = GYRE_SLOW_TAP;
+    link.level = 0;
     for (size_t i = 0; i < topic->taps.count && status == GYRE_OK; i++) {
         link.to = topic->taps.names[i];
         status = add_candidate(wiring, all, &link, &place);

@@ -19,7 +19,8 @@
 
 /** Where the settings of a link stand: "FILE:LINE", a text of the configuration. NULL: the application gave the link. */
 struct gyre_wiring_place {
-    const char *from, *to, *capacity, *share, *key; /* from capacity on: NULL as well when it is a default */
+    const char *from, *to, *capacity, *share, *key,
+        *level; /* from capacity on: NULL as well when it is a default */
 };
 
 enum { GYRE_WIRING_LINKS_MAX = 512 }; /* links of one pipeline */
@@ -60,5 +61,7 @@ gyre_status gyre_wiring_blame(const char *place, gyre_status status);
 
 /** The length of the kernel's name in "KERNEL.PORT"; the port begins behind the dot. 0: `from` is no such text. */
 size_t gyre_wiring_kernel_length(const char *from);
+/** The length of the kernel's name in "KERNEL" or "KERNEL:TYPE"; the type begins behind the colon. */
+size_t gyre_wiring_target_length(const char *to);
 
 #endif

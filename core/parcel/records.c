@@ -96,6 +96,9 @@ void gyre_record_put(struct gyre_parcel *parcel, const gyre_kernel_record *recor
     gyre_parcel_put_u64(parcel, record->is_unasked);
     gyre_parcel_put_u64(parcel, record->is_poolless);
     gyre_parcel_put_u64(parcel, record->grid_blocks_most);
+    gyre_parcel_put_u64(parcel, record->is_roundless);
+    gyre_parcel_put_u64(parcel, record->is_flat);
+    gyre_parcel_put_u64(parcel, record->is_choiceless);
 }
 
 /* ---- reading ---- */
@@ -212,6 +215,9 @@ gyre_status gyre_record_get(struct gyre_parcel *parcel, struct gyre_kept_record 
     record->is_unasked = gyre_parcel_get_u32(parcel, 1);
     record->is_poolless = gyre_parcel_get_u32(parcel, 1);
     record->grid_blocks_most = gyre_parcel_get_u32(parcel, UINT32_MAX);
+    record->is_roundless = gyre_parcel_get_u32(parcel, 1);
+    record->is_flat = gyre_parcel_get_u32(parcel, 1);
+    record->is_choiceless = gyre_parcel_get_u32(parcel, 1);
     out->blocks = reader.blocks;
     if (gyre_parcel_whole(parcel))
         return GYRE_OK;

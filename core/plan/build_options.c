@@ -103,7 +103,7 @@ static bool list_has(const char *list, const char *name)
     for (const char *at = list; at[0]; at += at[0] != '\0') {
         at += strspn(at, ", \t");
         const size_t word = strcspn(at, ", \t");
-        if (word == length && memcmp(at, name, length) == 0)
+        if (word >= length && memcmp(at, name, length) == 0 && (word == length || at[length] == ':'))
             return true;
         at += word;
         if (!at[0])
@@ -152,6 +152,46 @@ static bool is_limited(const struct gyre_config *config)
         if (gyre_config_int(config, GYRE_SECTION_PIPELINE, names[i], "window") ||
             gyre_config_int(config, GYRE_SECTION_PIPELINE, names[i], "quota"))
             return true;
+    return false;
+}
+
+/* Whether a pipeline that is configured has rounds. Any of its kernels may handle the last message of one. */
+static bool has_rounds(const struct gyre_config *config)
+{
+    size_t count;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_PIPELINE, &count);
+    for (size_t i = 0; i < count; i++)
+        if (gyre_config_text(config, GYRE_SECTION_PIPELINE, names[i], "rounds")[0])
+            return true;
+    return false;
+}
+
+/* Whether links with levels lead to the kernel. */
+static bool has_levels(const struct gyre_config *config, const char *name)
+{
+    static const enum gyre_section_kind kinds[] = {GYRE_SECTION_LINK, GYRE_SECTION_TOPIC};
+    for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
+        size_t count;
+        const char *const *names = gyre_config_names(config, kinds[kind], &count);
+        for (size_t i = 0; i < count; i++)
+            if (gyre_config_int(config, kinds[kind], names[i], "level") &&
+                list_has(gyre_config_text(config, kinds[kind], names[i], "to"), name))
+                return true;
+    }
+    return false;
+}
+
+/* Whether a link leads to one of the types that the kernel takes: "NAME:TYPE". */
+static bool has_choices(const struct gyre_config *config, const char *name)
+{
+    size_t count;
+    const size_t length = strlen(name);
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_LINK, &count);
+    for (size_t i = 0; i < count; i++) {
+        const char *to = gyre_config_text(config, GYRE_SECTION_LINK, names[i], "to");
+        if (strncmp(to, name, length) == 0 && to[length] == ':')
+            return true;
+    }
     return false;
 }
 
@@ -222,13 +262,17 @@ void gyre_kernel_options(const struct gyre_config *config, const char *name, cha
                  (int)gyre_config_int(config, GYRE_SECTION_KERNEL, name, "timing_every"));
     const bool member = is_member(config, name), heard = is_heard(config, name),
                wired = member || heard || is_wired(config, name);
-    const bool limited = wired && is_limited(config);
-    snprintf(text, size, "%s%s%s%s%s%s%s%s%s", gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"),
-             timed, plan.size ? " -DGYRE_HEADED=1" : "", plan.sealed ? " -DGYRE_SEALED=1" : "",
+    const bool limited = wired && is_limited(config), levels = has_levels(config, name),
+               choices = has_choices(config, name);
+    snprintf(text, size, "%s%s%s%s%s%s%s%s%s%s%s%s",
+             gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"), timed,
+             plan.size ? " -DGYRE_HEADED=1" : "", plan.sealed ? " -DGYRE_SEALED=1" : "",
              wires[gyre_kernel_wire(config, name)], wired ? GYRE_KERNEL_STAGE_OPTION : "",
-             member || heard || limited ? GYRE_KERNEL_LIMITS_OPTION : "",
+             member || heard || limited || levels || choices ? GYRE_KERNEL_LIMITS_OPTION : "",
              limited && gyre_kernels_ask(config) ? GYRE_KERNEL_ASKS_OPTION : "",
-             member ? GYRE_KERNEL_POOLS_OPTION : "");
+             member ? GYRE_KERNEL_POOLS_OPTION : "",
+             limited && has_rounds(config) ? GYRE_KERNEL_ROUNDS_OPTION : "",
+             levels ? GYRE_KERNEL_LEVELS_OPTION : "", choices ? GYRE_KERNEL_CHOICES_OPTION : "");
 }
 
 bool gyre_kernel_same_options(const struct gyre_config *config, const char *one, const char *other)

@@ -30,6 +30,12 @@ const char *gyre_kernel_backend(const struct gyre_config *config, const char *na
 bool gyre_kernels_ask(const struct gyre_config *config);
 /** And, behind these, of one that is a member of a pool. */
 #define GYRE_KERNEL_POOLS_OPTION " -DGYRE_POOLS=1"
+/** And of one whose pipeline has rounds. */
+#define GYRE_KERNEL_ROUNDS_OPTION " -DGYRE_ROUNDS=1"
+/** And of one to which links with levels lead. */
+#define GYRE_KERNEL_LEVELS_OPTION " -DGYRE_LEVELS=1"
+/** And of one that takes several types, to one of which a link leads. */
+#define GYRE_KERNEL_CHOICES_OPTION " -DGYRE_CHOICES=1"
 
 /** Writes the options that a launch of the kernel `name` gives the compiler: the options of its section, and the options
  * that its other settings, the settings of all queues, and pipelines need. */

@@ -169,7 +169,7 @@ typedef struct gyre_launch_desc {
     const gyre_binding_name *bindings; /* every buffer of the kernel, in any order */
     size_t binding_count;
     /* 1: the kernel is to be a stage of a pipeline (gyre/pipeline.h), 2: of one with a window or a quota, or that sends to programs,
-     * 3: of one whose kernels ask, 4: a member of a pool, 5: both. A kernel with ports can always be one, and so can one that a wiring section names; a GPU's hold no trace of links otherwise */
+     * 3: of one whose kernels ask, 4: a member of a pool, 5: both; 4 more: of one with rounds; 8 more, from 2 on: its links have levels; 16 more, from 2 on: a link leads to one of its types. A kernel with ports can always be one, and so can one that a wiring section names; a GPU's hold no trace of links otherwise */
     int stage;
 } gyre_launch_desc;
 

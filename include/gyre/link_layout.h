@@ -118,6 +118,11 @@ enum gyre_link_share {
 #define GYRE_POOL_OWN          ((gyre_u32)1 << 16)
 #define GYRE_POOL_NEWEST       ((gyre_u32)1 << 17) /* only with GYRE_POOL_OWN */
 
+enum {
+    GYRE_LEVEL_MAX = 3,   /* the highest level of a link */
+    GYRE_LEVEL_TURNS = 16 /* runs that a block takes, one of which knows no levels */
+};
+
 /** A ring of a link. Its slots lie elsewhere, so that they begin at a line and may be large. */
 typedef struct gyre_link_ring {
     /* constant */
@@ -127,8 +132,12 @@ typedef struct gyre_link_ring {
     gyre_u32 run;      /* of a ring in a cycle: messages that a block may claim at once; 0: as it likes */
     gyre_u32 talk;     /* enum gyre_link_talk; not 0 only for a device with GYRE_LINKING_ASKS (backend.h) */
     gyre_u32 back;     /* of a ring that asks: the port of the target by which the answers come back */
-    gyre_u32
-        choice; /* of one that answers: the number of the answers' type among those that the target takes; 0: it takes one. Of one by which rounds begin: bytes of a message */
+    /*
+     * of one that answers, and, on a device with GYRE_LINKING_CHOICES, of one that neither asks nor answers: the number of the messages' type
+     * among those that the target takes; 0: it takes one. Of one by which rounds begin: bytes of a message. Whether the sender puts
+     * the number and the length in front of what a port emitted, as GYRE_PROTOCOL has them, or the target does, is the device's own matter
+     */
+    gyre_u32 choice;
     gyre_u32 share;                /* enum gyre_link_share */
     gyre_u32 key_offset, key_size; /* with GYRE_LINK_SHARE_KEY: where the field lies in a message */
     gyre_u32 pool;                 /* 0: the ring is of no pool; else GYRE_POOL_... */
@@ -146,7 +155,10 @@ typedef struct gyre_link_ring {
      * it sent each so manieth message, and the target's blocks count how long it waited for its handler
      */
     gyre_u64 times;
-    gyre_u64 reserved_claimed[5];
+    /* constant; only for a device with GYRE_LINKING_LEVELS: of the target's rings those of higher levels come first; 0: the lowest */
+    gyre_u32 level;
+    gyre_u32 reserved_level;
+    gyre_u64 reserved_claimed[4];
     /* written by the target's blocks: how many messages of each section of the ring were fetched, ever */
     gyre_u64 fetched[GYRE_LINK_SECTIONS];
     /* written by the sending block: where it writes next; below `tail` everything was fetched, in whole sections */

@@ -97,7 +97,7 @@ typedef struct gyre_link_desc {
     const char *name; /* for people; NULL: `from` */
     const char *from; /* "KERNEL.PORT" */
     /**
-     * "KERNEL"; "host": programs subscribe to it by `name` (subscribe.h); "nowhere": what is emitted is counted, and thrown
+     * "KERNEL"; "KERNEL:TYPE" of one that takes several types (GYRE_PROTOCOL): the messages come as that one; "host": programs subscribe to it by `name` (subscribe.h); "nowhere": what is emitted is counted, and thrown
      * away.
      */
     const char *to;
@@ -115,6 +115,11 @@ typedef struct gyre_link_desc {
     /** NULL: as `topic` says. Else the links of the port all name this pool, and each leads to a member, which any may take from. */
     const char *pool;
     gyre_pool_order order; /* of a pool; the same for all links of a port */
+    /**
+     * 0 to 3. A block of the target takes what came by a link of a higher level first, whatever waits on others; of 16 times that it takes
+     * messages it begins once at the link whose turn it is, so none is left out for ever. Not of a tap, a pool, an outlet or a way to nowhere.
+     */
+    uint32_t level;
 } gyre_link_desc;
 
 typedef struct gyre_pipeline_desc {
@@ -224,6 +229,8 @@ typedef struct gyre_link_info {
     uint64_t stolen; /* of a member: messages that it took and that another block of a member had emitted */
     /* 1: its ends are on different devices, and threads of this program carry its messages */
     uint32_t through_host;
+    uint32_t level;                  /* gyre_link_desc.level */
+    char as[GYRE_PIPELINE_NAME_MAX]; /* the type of `to` as which the messages come; "": it takes one */
 } gyre_link_info;
 
 /** Describes link number `index`, in the order of the pipeline; NOT_FOUND past the last one. */

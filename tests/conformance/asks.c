@@ -376,8 +376,9 @@ static void wrong_asks_are_told(struct conformance *test)
     refuse(test, &desc, "port 'k0.about' asks nobody: link it to the kernel that answers");
     launch_as(test, "reader", "k6", 1);
     links[0] = join("k0.rest", "k6");
-    refuse(test, &desc,
-           "kernel 'k6' takes messages of several types, which come from clients and as answers alone");
+    refuse(
+        test, &desc,
+        "kernel 'k6' takes messages of several types: let port 'k0.rest' lead to one of them, as in to = k6:riddle");
     links[0] = join("k4.poet", "k3");
     desc.entries = &names[4];
     desc.answer_count = 0;

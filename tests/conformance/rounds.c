@@ -9,13 +9,20 @@
 
 enum { ROUNDS = 12, REQUESTS = 24 };
 
-static void launch_as(struct conformance *test, const char *kernel, uint32_t blocks)
+/* `stage`: gyre_launch_desc.stage, which counts on a GPU alone. */
+static void launch_for(struct conformance *test, const char *kernel, uint32_t blocks, int stage)
 {
     gyre_kernel *launched = NULL;
     gyre_launch_desc desc = launch_desc(test, "rounds.gyre.c", kernel);
     desc.name = kernel;
     desc.blocks = blocks;
+    desc.stage = stage;
     must(gyre_launch(test->runtime, &desc, &launched));
+}
+
+static void launch_as(struct conformance *test, const char *kernel, uint32_t blocks)
+{
+    launch_for(test, kernel, blocks, 6);
 }
 
 static gyre_link_desc join(const char *from, const char *to)
@@ -193,6 +200,32 @@ static void wrong_rounds_are_told(struct conformance *test)
            "rounds: expected a kernel that asks nobody, found 'curious', whose port 'other' asks");
 }
 
+/* Whoever handles the last message of a round begins the next one: on a GPU each kernel is compiled for that, or the pipeline refused. */
+static void kernels_begin_rounds_or_are_refused(struct conformance *test)
+{
+    static const char *const entry = "start", *const last = "gather";
+    const gyre_link_desc links[] = {join("start.steps", "relay"), join("relay.on", "relay"),
+                                    join("relay.done", "gather"), join("gather.steps", "relay")};
+    gyre_pipeline_desc desc = describe(&entry, &last, links, 4, "gather");
+    desc.quota = STEP_MOST;
+    launch_as(test, "start", 1);
+    launch_as(test, "gather", 1);
+    for (int stage = 3; stage <= 6; stage += 3) {
+        gyre_pipeline *pipeline = NULL;
+        launch_for(test, "relay", 1, stage);
+        if (gyre_pipeline_open(test->runtime, &desc, &pipeline) == GYRE_OK) {
+            stream(pipeline, 0, STEP_ON);
+            must(gyre_pipeline_close(pipeline, soon()));
+        } else {
+            require(stage == 3);
+            require_sentence(
+                "the pipeline has rounds, and kernel 'relay' was compiled without what begins them: "
+                "launch it with gyre_launch_desc.stage = 6");
+        }
+        gyre_kernel_release(gyre_kernel_find(test->runtime, "relay"));
+    }
+}
+
 const struct conformance_case round_cases[] = {
     {"a_round_begins_when_the_last_one_was_handled", a_round_begins_when_the_last_one_was_handled},
     {"rounds_go_on_by_tight_links", rounds_go_on_by_tight_links},
@@ -201,5 +234,6 @@ const struct conformance_case round_cases[] = {
     {"a_failure_begins_no_round", a_failure_begins_no_round},
     {"links_of_rounds_are_told", links_of_rounds_are_told},
     {"wrong_rounds_are_told", wrong_rounds_are_told},
+    {"kernels_begin_rounds_or_are_refused", kernels_begin_rounds_or_are_refused},
     {NULL, NULL},
 };

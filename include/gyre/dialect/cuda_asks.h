@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ports that ask, as CUDA C++: GYRE_PORTS_WITH_ASKS, gyre_ask and gyre_token. Included by cuda_ports.h. The core defines GYRE_ASKS for a
+ * Ports that ask, as CUDA C++: GYRE_PORTS_WITH_ASKS, gyre_ask, gyre_token and gyre_round. Included by cuda_ports.h. The core defines GYRE_ASKS for a
  * file that has GYRE_PORTS_WITH_ASKS; other kernels hold no trace of asks (cuda_link_asks.h serves them).
  */
 #ifndef GYRE_DIALECT_CUDA_ASKS_H
@@ -56,5 +56,11 @@ GYRE_HELPER gyre_u32 gyre_token(const gyre_context *)
     return 0; /* no pipeline whose kernels ask has this kernel */
 }
 #endif
+
+/* A kernel that begins rounds asks nobody, so it gets no answers, and no other tokens. Elsewhere this is gyre_token, and no round. */
+GYRE_HELPER gyre_u32 gyre_round(const gyre_context *gyre)
+{
+    return gyre_token(gyre);
+}
 
 #endif

@@ -211,6 +211,8 @@ GYRE_HELPER gyre_u32 gyre_link_claim_(gyre_link_view_ *links, const gyre_link_in
     return ours;
 }
 
+#include "gyre/dialect/cuda_link_level.h"
+
 /* Looks at all links, 32 at a time. Returns whether the block has a run. Called by the first warp. */
 GYRE_OUTLINE_ gyre_u32 gyre_link_seek_all_(gyre_link_view_ *links, gyre_u32 room, gyre_u32 mask)
 {
@@ -254,7 +256,7 @@ GYRE_OUTLINE_ gyre_u32 gyre_link_seek_all_(gyre_link_view_ *links, gyre_u32 room
 GYRE_HELPER gyre_u32 gyre_link_seek_(gyre_link_view_ *links, gyre_u32 room, gyre_u32 mask)
 {
     if (links->inlet_count != 1)
-        return links->inlet_count ? gyre_link_seek_all_(links, room, mask) : 0;
+        return links->inlet_count ? GYRE_LINK_SEEK_ALL_(links, room, mask) : 0;
     gyre_link_in_ in = links->inlets[0];
     if (in.share)
         return gyre_link_key_claim_(links, in, 0, room, mask);

@@ -47,7 +47,11 @@ GYRE_OUTLINE_ void gyre_group_close_(const gyre_link_view_ *links)
     if (atomicSub_system(&flow->alive, fewer) != fewer)
         return;
     gyre_link_fence_(links->far); /* what others noted is there */
-    group->to[group->number] = gyre_reply_of_(links, group->origin) | gyre_end_flow_(flow, group->out);
+    group->to[group->number] = GYRE_FLOW_ENDS_(links, group->origin, flow, group->out);
+#if GYRE_ROUNDS
+    if (!group->to[group->number])
+        return;
+#endif
     group->out->sequence = gyre_flow_index_(gyre_entry_of_(links, group->origin), group->origin) + 1;
 #if GYRE_LIMITED
     gyre_admission_give_(links, gyre_entry_of_(links, group->origin), 1);

@@ -102,12 +102,6 @@ GYRE_HELPER gyre_u32 gyre_link_enter_(const gyre_link_view_ *links, const gyre_l
 
 /* ---- behind the handler ---- */
 
-/*
- * Set in the origin with which a message is kept, and in no other one: a request's own origin, without GYRE_ORIGIN_SOLE, may be 0, which
- * would say that it belongs to no flow.
- */
-#define GYRE_ORIGIN_KEPT_ ((gyre_u64)1 << (GYRE_ORIGIN_LAP_SHIFT + GYRE_ORIGIN_LAP_BITS))
-
 #define GYRE_OVER_TEXT_ "more messages alive than the quota allows"
 
 /* The only message of its flow. Returns whether what it emitted leaves. */
@@ -120,6 +114,8 @@ GYRE_OUTLINE_ gyre_u32 gyre_limited_sole_(const gyre_link_view_ *links, gyre_lin
         gyre_write_failure_(out, GYRE_FAILURE_QUOTA, GYRE_OVER_TEXT_);
     if (!alive)
         GYRE_LINK_END_SILENT_(links, message, out);
+    if (!alive && GYRE_LINK_GOES_ON_(links, message, out))
+        return 1;
     if (!alive || is_over) {
         message->to = gyre_reply_of_(links, message->origin);
         return !is_over;
@@ -185,7 +181,9 @@ GYRE_HELPER void gyre_link_settle_(const gyre_link_view_ *links, gyre_link_messa
         if (begins && (sent || message->again)) {
             gyre_flow_name_(entry, message->origin, message->index);
             GYRE_LINK_FORGET_ASKS_(links, message);
+            GYRE_LINK_BEGIN_ROUNDS_(links, message);
         }
+        GYRE_LINK_NOTE_SENT_(links, message, sent);
         leaves = message->origin & GYRE_ORIGIN_SOLE
                      ? gyre_limited_sole_(links, message, out, sent)
                      : gyre_limited_counted_(links, message, out, sent, gyre_link_groups_<K>(links));

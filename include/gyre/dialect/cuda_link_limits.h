@@ -53,6 +53,12 @@ GYRE_HELPER void gyre_admission_give_(const gyre_link_view_ *links, const gyre_l
 
 /* ---- the message that is kept ---- */
 
+/*
+ * Set in the origin with which a message is kept, and in no other one: a request's own origin, without GYRE_ORIGIN_SOLE, may be 0, which
+ * would say that it belongs to no flow.
+ */
+#define GYRE_ORIGIN_KEPT_ ((gyre_u64)1 << (GYRE_ORIGIN_LAP_SHIFT + GYRE_ORIGIN_LAP_BITS))
+
 #define GYRE_LINK_KEPT_FRONT                                                                                 \
     16 /* of the kept message: the number of its calls, then a slot as one of a link */
 

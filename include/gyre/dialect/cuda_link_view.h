@@ -101,6 +101,12 @@ struct gyre_link_in_ {
         talk; /* enum gyre_link_share, enum gyre_link_talk; without GYRE_ASKS no message asks or answers */
     gyre_u32 pool;     /* 0: the ring is of no pool; else gyre_link_ring.pool, with GYRE_POOL_OWNER_ */
     gyre_u64 *fetched; /* as in gyre_link_out_ */
+#if GYRE_LEVELS
+    gyre_u32 level; /* gyre_link_ring.level */
+#endif
+#if GYRE_CHOICES
+    gyre_u32 choice; /* gyre_link_ring.choice */
+#endif
 };
 
 #define GYRE_NEEDS_CARE_   (GYRE_FOREIGN_RING | GYRE_FOREIGN_REPLIES)
@@ -587,6 +593,12 @@ GYRE_HELPER gyre_link_in_ gyre_link_in_load_(const gyre_link_view_ *links, gyre_
     in.pool = 0;
 #endif
     in.fetched = gyre_link_counts_(in.ring);
+#if GYRE_LEVELS
+    in.level = gyre_near_half_load_(&in.ring->level);
+#endif
+#if GYRE_CHOICES
+    in.choice = gyre_near_half_load_(&in.ring->choice);
+#endif
     in.next = gyre_near_load_(in.share ? &gyre_link_window_(links, number)->next : &in.ring->claimed);
     return in;
 }

@@ -20,6 +20,7 @@
 #include "gyre/dialect/cuda_link_find.h"
 
 #include "gyre/dialect/cuda_link_asked.h"
+#include "gyre/dialect/cuda_link_choice.h"
 
 /* ---- fetching ---- */
 
@@ -43,6 +44,7 @@ GYRE_HELPER void gyre_link_fetch_(gyre_link_view_ *links, gyre_chunk *cells, gyr
     const gyre_u32 each = stage::request_chunks, pitch = each == 3 ? 4 : each, all = run.count * pitch;
     const gyre_u32 skips = GYRE_LINK_SKIPS_(links, run);
     const gyre_chunk zero = {0, 0};
+    GYRE_LINK_FETCH_CHOICE_(links, run);
     GYRE_LINK_FETCH_ASKS_(links, run);
 #pragma unroll 1
     for (gyre_u32 base = threadIdx.x; base < all; base += GYRE_LINK_LOADS * threads) {
@@ -56,7 +58,8 @@ GYRE_HELPER void gyre_link_fetch_(gyre_link_view_ *links, gyre_chunk *cells, gyr
                 part * 16 + (part ? skips : 0);
             mine[j] = zero;
             if (chunk < all && part < each && part * 16 + skips < run.stride)
-                mine[j] = run.from == GYRE_RUN_LINK ? gyre_near_chunk_load_(from) : gyre_chunk_load_(from);
+                mine[j] =
+                    run.from == GYRE_RUN_LINK ? GYRE_LINK_FRONTED_(run, part, from) : gyre_chunk_load_(from);
         }
 #pragma unroll
         for (gyre_u32 j = 0; j < GYRE_LINK_LOADS; j++) {
@@ -222,6 +225,8 @@ GYRE_HELPER gyre_u32 gyre_end_flow_(const gyre_flow *flow, gyre_slot *out)
     return answers;
 }
 
+#include "gyre/dialect/cuda_link_rounds.h"
+
 /*
  * The only message of its flow goes on as more than one message, or with a reply: from now on its flow counts. A fence follows before
  * what was emitted is published; a message that is kept to be handled again may have emitted nothing.
@@ -257,7 +262,7 @@ GYRE_OUTLINE_ gyre_u64 gyre_settle_counted_(const gyre_link_view_ *links, gyre_u
     if (atomicSub_system(&flow->alive, 1u) != 1)
         return 0;
     gyre_link_fence_(links->far); /* what others noted is there */
-    return gyre_reply_of_(links, origin) | gyre_end_flow_(flow, out);
+    return GYRE_FLOW_ENDS_(links, origin, flow, out);
 }
 
 #include "gyre/dialect/cuda_link_account.h"

@@ -521,11 +521,27 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
 #else
 #define GYRE_POOLS_MARK_(name_)
 #endif
-#if GYRE_LIMITED && (GYRE_ASKS || GYRE_POOLS)
+#if GYRE_ROUNDS
+#define GYRE_ROUNDS_MARK_(name_) GYRE_EXPORTED_TEXT_(gyre_rounds_##name_, "rounds")
+#else
+#define GYRE_ROUNDS_MARK_(name_)
+#endif
+#if GYRE_LEVELS
+#define GYRE_LEVELS_MARK_(name_) GYRE_EXPORTED_TEXT_(gyre_levels_##name_, "levels")
+#else
+#define GYRE_LEVELS_MARK_(name_)
+#endif
+#if GYRE_CHOICES
+#define GYRE_CHOICES_MARK_(name_) GYRE_EXPORTED_TEXT_(gyre_choices_##name_, "choices")
+#else
+#define GYRE_CHOICES_MARK_(name_)
+#endif
+#if GYRE_LIMITED && (GYRE_ASKS || GYRE_POOLS || GYRE_LEVELS || GYRE_CHOICES)
 #define GYRE_STAGE_MARK_(name_)                                                                              \
     GYRE_EXPORTED_TEXT_(gyre_stage_##name_, "stage")                                                         \
     GYRE_EXPORTED_TEXT_(gyre_limited_##name_, "limited")                                                     \
-    GYRE_ASKS_MARK_(name_) GYRE_POOLS_MARK_(name_)
+    GYRE_ASKS_MARK_(name_)                                                                                   \
+    GYRE_POOLS_MARK_(name_) GYRE_ROUNDS_MARK_(name_) GYRE_LEVELS_MARK_(name_) GYRE_CHOICES_MARK_(name_)
 #elif GYRE_LIMITED
 #define GYRE_STAGE_MARK_(name_)                                                                              \
     GYRE_EXPORTED_TEXT_(gyre_stage_##name_, "stage")                                                         \

@@ -69,7 +69,9 @@ typedef struct gyre_block_shared {
 /*
  * Of these, kernels of files that are compiled with GYRE_LIMITED = 1 can be stages of pipelines that limit their flows by a window
  * or a quota; GYRE_AGAIN = 1: kernels with ports may return GYRE_MORE; GYRE_FLOWS = 1: flows have memory at kernels; GYRE_ASKS = 1:
- * kernels ask each other, on CUDA; GYRE_POOLS = 1: they take work from pools.
+ * kernels ask each other, on CUDA; GYRE_POOLS = 1: they take work from pools; GYRE_ROUNDS = 1: the pipeline has rounds, which begin
+ * by messages like answers; GYRE_LEVELS = 1: links of several levels lead to them; GYRE_CHOICES = 1:
+ * links lead to one of the types that they take.
  */
 #ifndef GYRE_AGAIN
 #define GYRE_AGAIN 0
@@ -77,14 +79,23 @@ typedef struct gyre_block_shared {
 #ifndef GYRE_FLOWS
 #define GYRE_FLOWS 0
 #endif
+#ifndef GYRE_ROUNDS
+#define GYRE_ROUNDS 0
+#endif
 #ifndef GYRE_ASKS
-#define GYRE_ASKS 0
+#define GYRE_ASKS GYRE_ROUNDS
+#endif
+#ifndef GYRE_LEVELS
+#define GYRE_LEVELS 0
+#endif
+#ifndef GYRE_CHOICES
+#define GYRE_CHOICES 0
 #endif
 #ifndef GYRE_POOLS
 #define GYRE_POOLS 0
 #endif
 #ifndef GYRE_LIMITED
-#define GYRE_LIMITED (GYRE_AGAIN || GYRE_FLOWS || GYRE_ASKS || GYRE_POOLS)
+#define GYRE_LIMITED (GYRE_AGAIN || GYRE_FLOWS || GYRE_ASKS || GYRE_POOLS || GYRE_LEVELS || GYRE_CHOICES)
 #endif
 
 /*
@@ -572,6 +583,7 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
 #define GYRE_MORE         GYRE_NO_REPLY
 #define gyre_turn(gyre_)  ((void)(gyre_), (gyre_u32)0)
 #define gyre_token(gyre_) ((void)(gyre_), (gyre_u32)0)
+#define gyre_round(gyre_) ((void)(gyre_), (gyre_u32)0)
 #endif
 #ifdef GYRE_DIALECT_CUDA
 #define GYRE_NO_ASKS_WHY_                                                                                      \

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Levels of links: a kernel takes what came by a link of a higher level first, and forgets none. */
+#include "conformance.h"
+#include "../patience.h"
+#include "kernels/link_levels.h"
+
+#include <gyre/pipeline.h>
+#include <sched.h>
+#include <string.h>
+
+/* gyre_launch_desc.stage of a kernel that chooses among links, and of one that does not. Both count on a GPU alone. */
+enum { CHOOSES = 10, LIMITED = 2, PARCELS = 48, TURNS_MOST = 200 };
+
+static gyre_kernel *launch_as(struct conformance *test, const char *kernel, int stage)
+{
+    gyre_kernel *launched = NULL;
+    gyre_launch_desc desc = launch_desc(test, "link_levels.gyre.c", kernel);
+    desc.name = kernel;
+    desc.stage = stage;
+    must(gyre_launch(test->runtime, &desc, &launched));
+    return launched;
+}
+
+static gyre_link_desc join(const char *from, const char *to, uint32_t level)
+{
+    return (gyre_link_desc){.size = sizeof(gyre_link_desc), .from = from, .to = to, .level = level};
+}
+
+static gyre_pipeline_desc describe(const char *const *entry, const char *const *answer,
+                                   const gyre_link_desc *links, size_t count, uint32_t quota)
+{
+    return (gyre_pipeline_desc){.size = sizeof(gyre_pipeline_desc),
+                                .name = "tested",
+                                .entries = entry,
+                                .entry_count = 1,
+                                .answers = answer,
+                                .answer_count = 1,
+                                .links = links,
+                                .link_count = count,
+                                .quota = quota};
+}
+
+static const char *const sort = "sort", *const reader = "read", *const push = "push", *const wheel = "wheel";
+
+static gyre_pipeline *open_parcels(struct conformance *test)
+{
+    const gyre_link_desc links[] = {join("sort.plain", "read", 0), join("sort.better", "read", 1),
+                                    join("sort.urgent", "read", 3)};
+    const gyre_pipeline_desc desc = describe(&sort, &reader, links, 3, 0);
+    gyre_pipeline *pipeline = NULL;
+    launch_as(test, "sort", LIMITED);
+    launch_as(test, "read", CHOOSES);
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    return pipeline;
+}
+
+/* Waits until so many messages stand in the links to the kernel that is paused. */
+static void await_waiting(gyre_pipeline *pipeline, uint64_t wanted)
+{
+    for (const uint64_t deadline = soon();;) {
+        uint64_t waiting = 0;
+        gyre_link_info link = {.size = sizeof link};
+        for (size_t i = 0; gyre_pipeline_link(pipeline, i, &link) == GYRE_OK; i++)
+            waiting += link.waiting;
+        if (waiting == wanted)
+            return;
+        require(gyre_in_ms(0) < deadline);
+        sched_yield();
+    }
+}
+
+static void send_parcels(gyre_pipeline *pipeline, uint32_t level, uint64_t first)
+{
+    for (uint64_t i = 0; i < PARCELS; i++) {
+        const parcel request = {.number = first + i, .level = level};
+        must(gyre_send(gyre_pipeline_queue(pipeline), &request, sizeof request, NULL, soon()));
+    }
+}
+
+/* ---- cases ---- */
+
+/* The plain parcels come first, and stand in the first link: a kernel that looks at links in turn begins with them. */
+static void the_highest_level_comes_first(struct conformance *test)
+{
+    gyre_pipeline *pipeline = open_parcels(test);
+    gyre_kernel *paused = gyre_kernel_find(test->runtime, "read");
+    uint64_t before[3] = {0}, next[3] = {0};
+    must(gyre_kernel_deactivate(paused, soon()));
+    for (uint32_t level = 0; level < 3; level++)
+        send_parcels(pipeline, level, (uint64_t)level * PARCELS);
+    await_waiting(pipeline, 3 * PARCELS);
+    must(gyre_kernel_activate(paused, soon()));
+    for (uint64_t i = 0; i < 3 * PARCELS; i++) {
+        parcel reply;
+        gyre_completion completion;
+        must(gyre_receive(gyre_pipeline_queue(pipeline), &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == GYRE_REPLIED && reply.number == completion.index);
+        if (reply.level == 2)
+            before[2] += reply.rank >= PARCELS;
+        else
+            before[reply.level] += reply.rank < (uint64_t)(2 - reply.level) * PARCELS;
+        if (reply.number % PARCELS == 0)
+            next[reply.level] = reply.rank;
+        require(reply.rank >= next[reply.level]); /* each link keeps its order */
+        next[reply.level] = reply.rank;
+    }
+    /* one of sixteen runs knows no levels, and may begin anywhere */
+    require(before[0] <= PARCELS / 3 && before[1] <= PARCELS / 3 && before[2] <= PARCELS / 3);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+/* The wheel keeps its own link full, which is of a higher level than the one by which it is stopped. */
+static void no_level_is_left_out_for_ever(struct conformance *test)
+{
+    const gyre_link_desc links[] = {join("push.stop", "wheel", 0), join("push.turn", "wheel", 1),
+                                    join("wheel.again", "wheel", 3)};
+    const gyre_pipeline_desc desc = describe(&push, &wheel, links, 3, 4);
+    gyre_pipeline *pipeline = NULL;
+    launch_as(test, "push", LIMITED);
+    gyre_kernel *paused = launch_as(test, "wheel", CHOOSES);
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    for (uint64_t number = 1; number <= 8; number++) {
+        const parcel request = {.number = number};
+        parcel reply;
+        gyre_completion completion;
+        must(gyre_kernel_deactivate(paused, soon()));
+        must(gyre_send(gyre_pipeline_queue(pipeline), &request, sizeof request, NULL, soon()));
+        await_waiting(pipeline, 2);
+        must(gyre_kernel_activate(paused, soon()));
+        must(gyre_receive(gyre_pipeline_queue(pipeline), &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == GYRE_REPLIED && reply.rank < TURNS_MOST);
+    }
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+static void refuse(struct conformance *test, gyre_link_desc wrong, const char *sentence)
+{
+    const gyre_link_desc links[] = {wrong, join("sort.better", "read", 1), join("sort.urgent", "nowhere", 0)};
+    const gyre_pipeline_desc desc = describe(&sort, &reader, links, 3, 0);
+    gyre_pipeline *pipeline = NULL;
+    require(gyre_pipeline_open(test->runtime, &desc, &pipeline) == GYRE_INVALID && pipeline == NULL);
+    require_sentence(sentence);
+}
+
+static void wrong_levels_are_told(struct conformance *test)
+{
+    launch_as(test, "sort", LIMITED);
+    launch_as(test, "read", CHOOSES);
+    launch_as(test, "push", LIMITED);
+    refuse(test, join("sort.plain", "read", 4),
+           "link 'sort.plain': level: expected 0 to 3, of which the highest comes first, found 4");
+    refuse(test, join("sort.plain", "nowhere", 1),
+           "link 'sort.plain': level: expected 0, found 1: its messages are thrown away");
+    refuse(test, join("sort.plain", "host", 1),
+           "link 'sort.plain': level: expected 0, found 1: programs get its messages");
+    gyre_link_desc tap = join("sort.plain", "read", 1);
+    tap.topic = "parcels";
+    tap.slow = GYRE_SLOW_TAP;
+    refuse(test, tap, "level: expected 0, found 1: a tap holds nobody up");
+    gyre_link_desc member = join("sort.plain", "read", 1);
+    member.pool = "parcels";
+    refuse(test, member, "level: expected 0, found 1: a member of a pool takes from whichever ring has most");
+}
+
+/* On a GPU who chooses among links is compiled for that, or its links have no levels. */
+static void kernels_choose_or_are_refused(struct conformance *test)
+{
+    const gyre_link_desc links[] = {join("sort.plain", "read", 0), join("sort.better", "read", 1),
+                                    join("sort.urgent", "nowhere", 0)};
+    const gyre_pipeline_desc desc = describe(&sort, &reader, links, 3, 0);
+    launch_as(test, "sort", LIMITED);
+    for (int stage = LIMITED; stage <= CHOOSES; stage += CHOOSES - LIMITED) {
+        gyre_pipeline *pipeline = NULL;
+        gyre_kernel *kernel = launch_as(test, "read", stage);
+        if (gyre_pipeline_open(test->runtime, &desc, &pipeline) == GYRE_OK) {
+            send_parcels(pipeline, 1, 0);
+            must(gyre_pipeline_close(pipeline, soon()));
+        } else {
+            require(stage == LIMITED);
+            require_sentence(
+                "level: kernel 'read' was compiled without what chooses among links: launch it with "
+                "gyre_launch_desc.stage = 10");
+        }
+        gyre_kernel_release(kernel);
+    }
+}
+
+const struct conformance_case link_level_cases[] = {
+    {"the_highest_level_comes_first", the_highest_level_comes_first},
+    {"no_level_is_left_out_for_ever", no_level_is_left_out_for_ever},
+    {"wrong_levels_are_told", wrong_levels_are_told},
+    {"kernels_choose_or_are_refused", kernels_choose_or_are_refused},
+    {NULL, NULL},
+};
