@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <backends/cpu/cpu_seat.c>
+#include "backends/cpu/cpu_seat.h"
+#include "gyre/waiting.h"
 
 #include "machine.h"
 #include "scenario.h"
