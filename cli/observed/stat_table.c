@@ -139,6 +139,48 @@ static int print_queues(const observed_processes *processes)
     return cli_table_print(table);
 }
 
+static void add_journal(cli_table *table, const observed_process *process, uint32_t at,
+                        const gyre_observe_record *queue)
+{
+    const struct gyre_observed *seen = &process->seen;
+    gyre_observe_record kernel = {0};
+    cell cells[4];
+    char group[16];
+    gyre_observed_record(seen, queue->parent, &kernel);
+    const char *const row[] = {
+        number(&cells[0], seen->head.pid),
+        kernel.name,
+        queue->name,
+        number(&cells[1], observed_value(seen, at, GYRE_OBSERVE_QUEUE_JOURNAL_BYTES)),
+        number(&cells[2], observed_value(seen, at, GYRE_OBSERVE_QUEUE_UNSAVED)),
+        seconds(&cells[3],
+                observed_seconds_since(process, observed_value(seen, at, GYRE_OBSERVE_QUEUE_UNSAVED_NS))),
+        times_text((double)observed_value(seen, at, GYRE_OBSERVE_QUEUE_GROUP_NS) / 1e9, group)};
+    cli_table_add(table, row);
+}
+
+/* Only where there are journals. */
+static int print_journals(const observed_processes *processes)
+{
+    static const char *const headers[] = {">PROCESS", "KERNEL",  "QUEUE",          ">JOURNAL BYTES",
+                                          ">UNSAVED", ">STANDS", ">LONGEST WRITE", NULL};
+    size_t rows = 0;
+    cli_table *table = cli_table_create(headers);
+    gyre_observe_record queue;
+    for (size_t i = 0; i < processes->count; i++) {
+        const struct gyre_observed *seen = &processes->items[i].seen;
+        for (uint32_t at = 0; (at = observed_next(seen, at, GYRE_OBSERVE_QUEUE, 0, &queue));) {
+            if (!observed_value(seen, at, GYRE_OBSERVE_QUEUE_JOURNAL_BYTES))
+                continue;
+            add_journal(table, &processes->items[i], at, &queue);
+            rows++;
+        }
+    }
+    if (rows)
+        printf("\n");
+    return cli_table_end(table, rows > 0);
+}
+
 static void add_link(cli_table *table, const observed_process *process, uint32_t at,
                      const gyre_observe_record *link)
 {
@@ -263,6 +305,8 @@ int stat_print_tables(const observed_processes *processes, uint64_t events)
     printf("\n");
     if (code == CLI_OK)
         code = print_queues(processes);
+    if (code == CLI_OK)
+        code = print_journals(processes);
     if (code == CLI_OK)
         code = print_links(processes);
     if (code == CLI_OK)

@@ -8,7 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define LONG_SECONDS 1.0 /* a request that is unanswered for longer is told */
+#include "cli/times.h"
+
+#define LONG_SECONDS      1.0 /* a request that is unanswered for longer is told */
+#define SLOW_DISK_SECONDS 0.1 /* a group of requests that takes longer to be written is told */
 enum { TROUBLES_MOST = 3 };
 
 typedef struct why_story {
@@ -179,8 +182,35 @@ static void tell_loss(why_story *story, const rates_row *queue, rates_count coun
     fprintf(story->out, ". %s\n", advice);
 }
 
+/* A journal that stands, or whose disk is slow: senders wait for it. */
+static void tell_journal(why_story *story, const rates_row *queue)
+{
+    const struct gyre_observed *seen = &queue->of->seen;
+    const uint64_t unsaved = observed_value(seen, queue->record, GYRE_OBSERVE_QUEUE_UNSAVED);
+    const double group = (double)observed_value(seen, queue->record, GYRE_OBSERVE_QUEUE_GROUP_NS) / 1e9;
+    const double stands =
+        observed_seconds_since(queue->of, observed_value(seen, queue->record, GYRE_OBSERVE_QUEUE_UNSAVED_NS));
+    char text[24];
+    if (stands >= LONG_SECONDS)
+        fprintf(story->out,
+                "  Queue '%s' waits for its journal: %" PRIu64
+                " requests are not on the disk, and none became durable for %s. The log says what the disk "
+                "refuses.\n",
+                queue->queue, unsaved, observed_seconds_text(stands, text));
+    else if (group >= SLOW_DISK_SECONDS)
+        fprintf(
+            story->out,
+            "  The disk is slow: a group of requests of queue '%s' took %s to be written to its journal, and its "
+            "senders wait for that. `fsync = interval` in [queue.%s] does not wait for each group.\n",
+            queue->queue, times_text(group, text), queue->queue);
+    else
+        return;
+    story->told++;
+}
+
 static void tell_queue(why_story *story, const rates_row *queue)
 {
+    tell_journal(story, queue);
     tell_backlog(story, queue);
     tell_oldest(story, queue);
     tell_loss(story, queue, RATES_REFUSED, GYRE_OBSERVE_QUEUE_REFUSED_FIRST_NS,
@@ -188,6 +218,48 @@ static void tell_queue(why_story *story, const rates_row *queue)
               "Senders that can wait give a deadline (`policy = block`).");
     tell_loss(story, queue, RATES_LOST, GYRE_OBSERVE_QUEUE_LOST_FIRST_NS, GYRE_OBSERVE_QUEUE_LOST_LAST_NS,
               "were dropped, or became dead letters", "gyre_dead_letter_take gives those that are kept.");
+}
+
+/* ---- the device ---- */
+
+/* Where the time of its messages goes, so that nobody looks at the device while the receiver is slow. */
+static void tell_parts(const why_story *story, size_t kernel, const rates_table *table)
+{
+    double waited = 0, handled = 0, returned = 0;
+    for (size_t i = kernel + 1; i < table->count && table->rows[i].kind == GYRE_OBSERVE_QUEUE; i++) {
+        const struct gyre_observed *seen = &table->rows[i].of->seen;
+        waited += (double)observed_value(seen, table->rows[i].record, GYRE_OBSERVE_QUEUE_WAITED_NS);
+        handled += (double)observed_value(seen, table->rows[i].record, GYRE_OBSERVE_QUEUE_HANDLED_NS);
+        returned += (double)observed_value(seen, table->rows[i].record, GYRE_OBSERVE_QUEUE_RETURNED_NS);
+    }
+    const double all = waited + handled + returned;
+    if (all > 0)
+        fprintf(
+            story->out,
+            "  Of the time of its messages %.0f %% went by until a handler had them, %.0f %% in the handler, and "
+            "%.0f %% until their replies were received.\n",
+            100 * waited / all, 100 * handled / all, 100 * returned / all);
+}
+
+/* What its device is, and how often it was taken from it. */
+static void tell_device(const why_story *story)
+{
+    const rates_row *kernel = story->kernel;
+    const struct gyre_observed *seen = &kernel->of->seen;
+    const uint64_t absences = observed_value(seen, kernel->record, GYRE_OBSERVE_KERNEL_ABSENCES);
+    const double longest =
+        (double)observed_value(seen, kernel->record, GYRE_OBSERVE_KERNEL_ABSENT_LONGEST_NS) / 1e9;
+    const double total = (double)observed_value(seen, kernel->record, GYRE_OBSERVE_KERNEL_ABSENT_NS) / 1e9;
+    gyre_observe_record record, device;
+    char all[16], most[16];
+    if (!gyre_observed_record(seen, kernel->record, &record) ||
+        !gyre_observed_record(seen, record.device, &device))
+        return;
+    fprintf(story->out, "  It runs on %s: %s", device.name, device.detail);
+    if (absences)
+        fprintf(story->out, ", which it left %" PRIu64 " times to make room, for %s in all, at most %s",
+                absences, times_text(total, all), times_text(longest, most));
+    fputs(".\n", story->out);
 }
 
 /* ---- the story ---- */
@@ -223,8 +295,11 @@ unsigned why_tell_kernel(FILE *out, const rates_table *table, size_t kernel)
     for (size_t i = kernel + 1; i < table->count && table->rows[i].kind == GYRE_OBSERVE_QUEUE; i++)
         tell_queue(&story, &table->rows[i]);
     tell_troubles(&story);
-    if (story.told)
+    if (story.told) {
+        tell_parts(&story, kernel, table);
+        tell_device(&story);
         return story.told;
+    }
     fprintf(out, "  Nothing is wrong: it is %s, no queue of it is half full, none refused or lost a message",
             gyre_kernel_health_word((gyre_kernel_health)story.kernel->health));
     fprintf(out, story.kernel->has_rates ? ", and it handles %s messages a second.\n" : ".\n",

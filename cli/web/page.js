@@ -46,7 +46,7 @@ function plural(number, word) { return number + ' ' + word + (number === 1 ? '' 
 const LIVES = { lives: 'good', stopped: 'bad', late: 'bad', dead: 'bad' };
 const TOLD = {
     lives: 'lives', stopped: 'is stopped (SIGSTOP or a debugger)', late: 'has not looked at itself for long: it hangs, or its machine is busy',
-    dead: 'was killed; this is what it said last',
+    dead: 'was killed; this is what it said last', kept: 'kept this of itself',
 };
 const HEALTH = { idle: 'idle', busy: 'works', stalled: 'hangs: a handler does not return', dead: 'nobody works for it' };
 
@@ -117,7 +117,7 @@ function columns(trips) {
     }
     if (octaves.size === 0) return null;
     const low = Math.min(...octaves.keys()), high = Math.max(...octaves.keys());
-    const most = Math.max(...octaves.values()), step = 40, height = 70;
+    const most = Math.max(...octaves.values()), step = 60, height = 70;
     const svg = draw('svg', { width: (high - low + 1) * step, height: height + 14, role: 'img', 'aria-label': 'round trips of the last looks' });
     for (let octave = low; octave <= high; octave++) {
         const number = octaves.get(octave) || 0, size = number / most * (height - 14);
@@ -127,6 +127,9 @@ function columns(trips) {
     }
     return make('div', { class: 'graph' }, svg);
 }
+
+// How long 99 of 100 messages took, if they were timed.
+function within(times, part) { return times && times[part] && times[part].count ? '99 % within ' + seconds(times[part].p99) : ''; }
 
 // The kernels of a pipeline in columns by how far they are from where messages come in, and the links between them.
 function graph(process, pipeline) {
@@ -149,7 +152,8 @@ function graph(process, pipeline) {
         svg.append(draw('path', { class: full ? 'full' : '', d: `M${x1},${y1} C${x1 + 60},${y1} ${x2 - 60},${y2} ${x2},${y2}` }),
             draw('text', { class: 'small', x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 6 }, `${link.port}: ${count(link.sent)}`),
             draw('text', { class: 'small', x: (x1 + x2) / 2, y: (y1 + y2) / 2 + 12 },
-                `${count(link.waiting)} wait` + (link.missed ? `, ${count(link.missed)} missed` : '')));
+                `${count(link.waiting)} wait` + (link.missed ? `, ${count(link.missed)} missed` : '')),
+            draw('text', { class: 'small', x: (x1 + x2) / 2, y: (y1 + y2) / 2 + 28 }, within(link.times, 'waited')));
     }
     for (const name of names) {
         const at = places.get(name), kernel = process.kernels.find((one) => one.name === name);
@@ -157,7 +161,7 @@ function graph(process, pipeline) {
             draw('text', { x: at.x + wide / 2, y: at.y + 19 }, name),
             draw('text', { class: 'small', x: at.x + wide / 2, y: at.y + 35 }, kernel ? count(kernel.now.handled) + ' a second' : ''));
     }
-    return make('section', {}, make('h3', {}, 'Pipeline ' + pipeline.name), make('div', { class: 'graph' }, svg));
+    return make('section', {}, make('h3', {}, 'Pipeline ' + pipeline.name), span(within(pipeline.times, 'round_trip'), 'faint'), make('div', { class: 'graph' }, svg));
 }
 
 // ---- parts of the page ----

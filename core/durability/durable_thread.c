@@ -188,8 +188,10 @@ static void *keep_journal(void *argument)
     while (!stopped(durable)) {
         bool more = false;
         pthread_mutex_lock(&durable->lock);
+        const uint64_t began_ns = gyre_clock_ns();
         gyre_status status = write_group(durable, &more);
         note_outcome(durable, status);
+        gyre_queue_log_note_group(durable->queue, gyre_clock_ns() - began_ns, durable->journal.size);
         uint64_t pause = pause_length(durable, status);
         pthread_mutex_unlock(&durable->lock);
         if (status != GYRE_OK || !more)

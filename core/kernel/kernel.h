@@ -207,6 +207,12 @@ struct gyre_kernel {
     struct gyre_kernel_errand errand; /* under a lock of its own */
 };
 
+/** When the kernel was lost last; 0: it never was. */
+static inline uint64_t gyre_kernel_lost_ns(const gyre_kernel *kernel)
+{
+    return __atomic_load_n(&kernel->lost_ns, __ATOMIC_RELAXED);
+}
+
 /** True while a thread takes the device side up or down, or copies the handler's state. Under the lock. */
 static inline bool gyre_kernel_is_taken(const gyre_kernel *kernel)
 {

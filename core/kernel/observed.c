@@ -16,6 +16,7 @@
 #include "core/queue/progress.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
+#include "core/stages/log.h"
 #include "core/stages/timing.h"
 
 /* ---- queues ---- */
@@ -103,6 +104,20 @@ static uint64_t key_of(const gyre_kernel *kernel, const gyre_queue *queue)
     return trace ? gyre_trace_key(trace, gyre_ring_of(queue)->shared) : 0;
 }
 
+static void observe_journal(gyre_queue *queue, uint64_t words[GYRE_OBSERVE_WORDS], uint64_t now)
+{
+    struct gyre_queue_seen *seen = &gyre_view_for(queue)->seen;
+    struct gyre_queue_journal_state journal;
+    if (!gyre_queue_log_journal_state(queue, &journal))
+        return;
+    seen->unsaved_ns = keep_since(seen->unsaved_ns, journal.unsaved && journal.durable == seen->durable, now);
+    seen->durable = journal.durable;
+    words[GYRE_OBSERVE_QUEUE_JOURNAL_BYTES] = journal.bytes;
+    words[GYRE_OBSERVE_QUEUE_UNSAVED] = journal.unsaved;
+    words[GYRE_OBSERVE_QUEUE_UNSAVED_NS] = seen->unsaved_ns;
+    words[GYRE_OBSERVE_QUEUE_GROUP_NS] = journal.group_ns;
+}
+
 static void observe_queue(const gyre_kernel *kernel, gyre_queue *queue)
 {
     uint64_t words[GYRE_OBSERVE_WORDS] = {0};
@@ -126,6 +141,7 @@ static void observe_queue(const gyre_kernel *kernel, gyre_queue *queue)
     words[GYRE_OBSERVE_QUEUE_LOST_LAST_NS] = seen->lost.last_ns;
     words[GYRE_OBSERVE_QUEUE_TIMED_EVERY] = gyre_timing_every(queue);
     words[GYRE_OBSERVE_QUEUE_KEY] = key_of(kernel, queue);
+    observe_journal(queue, words, now);
     gyre_observation_values(gyre_runtime_observation(kernel->runtime), gyre_view_of(queue)->observed, words,
                             GYRE_OBSERVE_QUEUE_WORDS);
 }

@@ -23,12 +23,12 @@ void gyre_record_want(gyre_runtime *runtime)
     __atomic_store_n(&runtime->watchdog->record_wanted, true, __ATOMIC_RELEASE);
 }
 
-void gyre_record_look(gyre_kernel *kernel)
+void gyre_record_look(gyre_runtime *runtime, gyre_kernel *kernel)
 {
     struct gyre_kernel_watch *const watch = &kernel->care->watch;
-    const uint64_t lost_ns = __atomic_load_n(&kernel->lost_ns, __ATOMIC_RELAXED);
+    const uint64_t lost_ns = gyre_kernel_lost_ns(kernel);
     if (lost_ns != watch->lost_seen_ns)
-        gyre_record_want(kernel->runtime);
+        gyre_record_want(runtime);
     watch->lost_seen_ns = lost_ns;
 }
 

@@ -10,6 +10,6 @@ void gyre_record_want(gyre_runtime *runtime);
 /** Keeps it if somebody wants that, and says where it lies in the log. Called by the watchdog's thread alone. */
 void gyre_record_keep(gyre_runtime *runtime);
 /** Wants it if the kernel was lost since the last call. Called by the watchdog's thread alone, for each kernel. */
-void gyre_record_look(gyre_kernel *kernel);
+void gyre_record_look(gyre_runtime *runtime, gyre_kernel *kernel);
 
 #endif

@@ -166,7 +166,7 @@ static bool is_gone(const gyre_kernel *kernel)
 {
     if (gyre_kernel_get_state(kernel) != GYRE_KERNEL_LOST)
         return false;
-    const uint64_t lost_ns = __atomic_load_n(&kernel->lost_ns, __ATOMIC_RELAXED);
+    const uint64_t lost_ns = gyre_kernel_lost_ns(kernel);
     return (policy_of(kernel) == ON_LOSS_LEAVE ||
             __atomic_load_n(&kernel->care->losses.given_up, __ATOMIC_RELAXED)) &&
            gyre_clock_ns() - lost_ns >= BY_HAND_NS;

@@ -75,7 +75,6 @@ static void act_on_stall(gyre_kernel *kernel, struct gyre_stall_limit patience)
         tell_over_budget(kernel, patience.limit_ns, what, isolated);
     else
         tell_without_budget(kernel, patience.limit_ns);
-    gyre_record_want(kernel->runtime);
     if (!patience.is_budget || what == ON_STALL_REPORT || !isolated)
         return;
     pthread_mutex_lock(&kernel->lock);
@@ -86,7 +85,8 @@ static void act_on_stall(gyre_kernel *kernel, struct gyre_stall_limit patience)
     gyre_dispatch_kill(kernel->dispatch, reason);
 }
 
-static void watch_kernel(gyre_kernel *kernel, struct gyre_stall_limit patience)
+/* Returns whether a stall began. */
+static bool watch_kernel(gyre_kernel *kernel, struct gyre_stall_limit patience)
 {
     uint64_t now = gyre_watch_now(kernel->runtime);
     bool newly = false, over = false;
@@ -107,6 +107,7 @@ static void watch_kernel(gyre_kernel *kernel, struct gyre_stall_limit patience)
     if (over)
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "kernel '%s' goes on: its handler came back",
                          kernel->name);
+    return newly;
 }
 
 /* ---- the thread ---- */
@@ -166,13 +167,13 @@ static uint64_t look_at_all(gyre_runtime *runtime)
     for (size_t i = 0; i < count; i++) {
         gyre_kernel *kernel = watchdog->kernels[i];
         const struct gyre_stall_limit patience = gyre_stall_limit_of(kernel);
-        if (patience.limit_ns)
-            watch_kernel(kernel, patience);
+        if (patience.limit_ns && watch_kernel(kernel, patience))
+            gyre_record_want(runtime);
         if (patience.limit_ns && patience.limit_ns / LOOKS_PER_BUDGET < pause)
             pause = patience.limit_ns / LOOKS_PER_BUDGET;
         if (observes)
             runtime->observe(kernel);
-        gyre_record_look(kernel);
+        gyre_record_look(runtime, kernel);
         gyre_kernel_leave(kernel);
     }
     if (observes)

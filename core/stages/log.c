@@ -195,6 +195,30 @@ void gyre_queue_log_set_journal_limit(gyre_queue *queue, uint64_t limit)
     tell_waiting(queue);
 }
 
+void gyre_queue_log_note_group(gyre_queue *queue, uint64_t group_ns, uint64_t journal_bytes)
+{
+    struct gyre_queue_log *log = gyre_log_of(queue);
+    if (group_ns >
+        __atomic_load_n(&log->group_ns, __ATOMIC_RELAXED)) /* a look in between forgets one group */
+        __atomic_store_n(&log->group_ns, group_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&log->journal_bytes, journal_bytes, __ATOMIC_RELAXED);
+}
+
+bool gyre_queue_log_journal_state(gyre_queue *queue, struct gyre_queue_journal_state *out)
+{
+    struct gyre_queue_log *log = gyre_log_of(queue);
+    if (!log || !log->journal_bell)
+        return false;
+    const uint64_t durable = __atomic_load_n(&log->durable, __ATOMIC_ACQUIRE),
+                   sent = gyre_queue_next_index(queue);
+    *out = (struct gyre_queue_journal_state){.bytes = __atomic_load_n(&log->journal_bytes, __ATOMIC_RELAXED),
+                                             .unsaved = sent > durable ? sent - durable : 0,
+                                             .durable = durable,
+                                             .group_ns =
+                                                 __atomic_exchange_n(&log->group_ns, 0, __ATOMIC_RELAXED)};
+    return true;
+}
+
 void gyre_queue_log_set_durable(gyre_queue *queue, uint64_t index)
 {
     __atomic_store_n(&gyre_log_of(queue)->durable, index, __ATOMIC_RELEASE);

@@ -41,6 +41,8 @@ struct gyre_queue_log {
     uint32_t asked;                    /* atomic: `ask` was called and need not be called again */
     void (*ask)(void *context);        /* asks for a checkpoint; must not block */
     void *ask_context;
+    /* atomic: the longest time in which a group was written since somebody looked; the size of the journal's file */
+    uint64_t group_ns, journal_bytes;
 };
 
 /** The log of a queue; NULL when the queue has none. */
@@ -128,6 +130,17 @@ uint64_t gyre_queue_log_bytes(const gyre_queue *queue, uint64_t count);
 
 /** Lets senders send requests below `limit`, as far as the journal is concerned. Wakes waiting senders. */
 void gyre_queue_log_set_journal_limit(gyre_queue *queue, uint64_t limit);
+/** Notes how long a group of requests took to be written, and how large the journal is. */
+void gyre_queue_log_note_group(gyre_queue *queue, uint64_t group_ns, uint64_t journal_bytes);
+/** What is known of the journal of a queue, for those who watch it. */
+struct gyre_queue_journal_state {
+    uint64_t bytes;    /* of its file */
+    uint64_t unsaved;  /* requests that are sent, and not yet as durable as the settings promise */
+    uint64_t durable;  /* requests that are: the count grows */
+    uint64_t group_ns; /* the longest group since the last call */
+};
+/** False: the queue has no journal. By one thread: the call forgets the longest group. */
+bool gyre_queue_log_journal_state(gyre_queue *queue, struct gyre_queue_journal_state *out);
 /** Says that the journal holds the requests below `index`, as durably as its settings promise. Wakes waiting threads. */
 void gyre_queue_log_set_durable(gyre_queue *queue, uint64_t index);
 

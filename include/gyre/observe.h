@@ -145,6 +145,12 @@ enum gyre_observe_queue_word {
     GYRE_OBSERVE_QUEUE_LOST_LAST_NS,
     GYRE_OBSERVE_QUEUE_TIMED_EVERY, /* one message of so many is timed; 0: none */
     GYRE_OBSERVE_QUEUE_KEY,         /* what spans call the queue (gyre_observe_span); 0: none does */
+    /* of a queue with a journal: bytes of its file (0: it has none), requests that are not yet as durable as its settings promise, since
+     * when each look found that none more became so; 0: it is not behind. The longest group of requests between the last two looks. */
+    GYRE_OBSERVE_QUEUE_JOURNAL_BYTES,
+    GYRE_OBSERVE_QUEUE_UNSAVED,
+    GYRE_OBSERVE_QUEUE_UNSAVED_NS,
+    GYRE_OBSERVE_QUEUE_GROUP_NS,
     GYRE_OBSERVE_QUEUE_WORDS
 };
 

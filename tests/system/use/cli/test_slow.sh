@@ -104,6 +104,40 @@ checks=$((checks + 1))
     fail "expected two dumps beside the file that is none: $(ls "$dumps")"
 stop_server
 
+# a journal: how large it is, and whether its disk is behind
+start_server --set gyre.journal_dir="$folder/journals" --set queue.slow.durability=journal
+run call --attach slow --socket "$socket" '{"us":1,"dies":0}'
+exits 0
+for ((i = 0; i < 100 * patience; i++)); do
+    run stat slow --json
+    judged="$(python3 -c 'import json, sys
+q, = [q for p in json.load(open(sys.argv[1]))["processes"] if p["pid"] == int(sys.argv[2])
+      for k in p["kernels"] for q in k["queues"] if q["name"] == "slow"]
+print(q["journal_bytes"] > 100 and q["unsaved"] == 0 and q["unsaved_seconds"] == 0)' "$folder/out" "$server" 2>&1)"
+    [[ "$judged" == True ]] && break
+    sleep 0.05
+done
+checks=$((checks + 1))
+[[ "$judged" == True ]] || fail "expected a journal with all requests in it: $judged"
+run stat slow
+prints "JOURNAL BYTES"
+# where its file grows no more (a limit stands for a full disk), senders wait, and why says for what
+prlimit --pid "$server" --fsize=32768 2>/dev/null
+for ((n = 0; n < 1000; n++)); do echo '{"us":1,"dies":0}'; done |
+    "$GYRE" call --attach slow --socket "$socket" >"$folder/replies" 2>&1 &
+client=$!
+for ((i = 0; i < 60 * patience; i++)); do
+    run why slow
+    [[ "$out" == *"waits for its journal: "* ]] && break
+    sleep 0.1
+done
+prints "Queue 'slow' waits for its journal: "
+prints "none became durable for"
+kill -KILL "$client" 2>/dev/null
+wait "$client" 2>/dev/null
+client=
+stop_server
+
 # a place where nothing can be written is a sentence, and the service goes on
 : >"$folder/file"
 start_server --set kernel.slow.stall_told_ms=50 --set observe.dumps="$folder/file/dumps"
