@@ -120,6 +120,13 @@ GYRE_HELPER gyre_f64 gyre_f64_from_bits(gyre_u64 bits)
  */
 GYRE_HELPER void gyre_together_()
 {
+#if GYRE_POOLS
+    if (blockDim.x <=
+        32) { /* lanes of one warp need no barrier of the block, which takes longer when they have parted */
+        __syncwarp(blockDim.x == 32 ? 0xffffffffu : (1u << blockDim.x) - 1);
+        return;
+    }
+#endif
     asm volatile("barrier.sync 0;" ::: "memory");
 }
 

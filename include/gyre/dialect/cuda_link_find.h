@@ -511,7 +511,7 @@ GYRE_OUTLINE_ void gyre_link_find_(const gyre_cuda_arguments &arguments, gyre_li
 #pragma unroll 1
     while (!found) {
         const gyre_u32 asks = looks % GYRE_LINK_ASKS == 0 &&
-                              (looks || (gyre_u64)clock64() - links->view->asked >= GYRE_CUDA_LOOK_CLOCKS);
+                              (looks || (gyre_u64)clock64() - links->view->asked >= GYRE_LINK_LOOK_CLOCKS_);
         if (__shfl_sync(mask, asks, 0) && gyre_link_ask_(arguments, links, mask))
             break;
         const gyre_u32 room = gyre_link_room_(links, most, mask), aside = links->aside;

@@ -161,7 +161,7 @@ GYRE_HELPER void gyre_lean_begin_(const gyre_link_view_ *links, gyre_u64 origin,
 template <class K> GYRE_HELPER constexpr bool gyre_link_leans_block_()
 {
     return GYRE_LINK_LEAN && K::gyre_its_kernel_form_ == 2 && !GYRE_HEADED && !GYRE_TIMED && !GYRE_SEALED &&
-           !GYRE_LEAN_AGAIN_ && !GYRE_LINK_JOINS_(K) && !GYRE_ASKS;
+           !GYRE_LINK_REPEATS_(K) && !GYRE_LINK_JOINS_(K) && !GYRE_ASKS;
 }
 
 /*
@@ -185,24 +185,17 @@ GYRE_HELPER gyre_u32 gyre_lean_goes_(const gyre_link_view_ *links, gyre_lean_ *l
     return !lean->over;
 }
 
-/* Accounts for a message that all threads have handled. Returns 1 when it failed. Called by thread 0. */
+/*
+ * Accounts for a message that all threads have handled, the general way, except when nothing is to be told but that it was handled. Returns
+ * 1 when it failed. Called by thread 0.
+ */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_lean_block_end_(gyre_link_view_ *links, gyre_lean_ *lean, gyre_chunk *cell,
                                           gyre_u32 number, gyre_cuda_port *ports, gyre_context *gyre)
 {
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
-    const gyre_u64 origin = cell[0].x;
-    gyre_u32 emitted = 0;
-#pragma unroll
-    for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++)
-        emitted += ports[i].emitted;
-    if (!emitted && !(origin & GYRE_ORIGIN_SOLE) && out->info == GYRE_OUTCOME_NO_REPLY) {
-        gyre_lean_count_<K>(links, lean, cell, origin, number, 0);
-        links->to[number] = 0;
-        return 0;
-    }
     gyre_link_message_ message = {};
-    message.origin = origin;
+    message.origin = cell[0].x;
     message.index = links->run.first + number;
     gyre_lean_write_back_<K>(lean);
     GYRE_LINK_NOTE_AGAIN_(&message, gyre);
@@ -214,36 +207,73 @@ GYRE_HELPER gyre_u32 gyre_lean_block_end_(gyre_link_view_ *links, gyre_lean_ *le
 }
 
 /*
- * Handles messages of the block's run, which came by a link, until one is for the general way. Returns how many it handled. Called by
- * all threads.
+ * Whether the lanes of a block of one warp have returned together, met no barrier, and did nothing but to handle a message of several of its
+ * flow. Then no lane has to wait for another one, and nothing of what the lanes share was touched.
+ */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_lean_is_quiet_(gyre_u64 origin, const gyre_cuda_port *ports, int result,
+                                         const gyre_context *gyre)
+{
+    const gyre_u32 mask = gyre_warp_lanes_();
+    gyre_u32 is_quiet = !gyre->failed && !gyre->barrier_turn;
+    if (blockDim.x > 32 || __activemask() != mask)
+        return 0;
+    if (threadIdx.x == 0) {
+        is_quiet = is_quiet && !gyre->again && !(origin & GYRE_ORIGIN_SOLE) && result != GYRE_OUTCOME_REPLY;
+#pragma unroll
+        for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++)
+            is_quiet = is_quiet && !ports[i].emitted;
+    }
+    return (gyre_u32)__all_sync(mask, (int)is_quiet);
+}
+
+/*
+ * Handles messages of the block's run, which came by a link, until one is for the general way. Returns how many it handled. `*silent`
+ * becomes 0 when something was emitted or completed. Called by all threads.
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_link_lean_blocks_(gyre_link_view_ *links, const gyre_link_places_ &places,
                                             gyre_cuda_port *ports, void *state, void *scratch,
-                                            const void *buffers, gyre_context *gyre)
+                                            const void *buffers, gyre_context *gyre, gyre_u32 *silent)
 {
     const gyre_u32 messages = links->run.count;
     const gyre_u64 first = links->run.first;
-    gyre_u32 number = 0;
+    gyre_u32 number = 0, is_clean = 0; /* is_clean: what the lanes share is as gyre_block_begin_ left it */
     gyre_chunk *cell = places.cells;
     gyre_lean_ lean = {};
     lean.group = links->group;
     GYRE_IN_SHARED_(lean.group);
     lean.key = lean.asked = ~(gyre_u64)0;
 #pragma unroll 1
+    for (gyre_u32 i = threadIdx.x; i < messages; i += blockDim.x)
+        links->to[i] = 0;
+    __syncthreads();
+#pragma unroll 1
     for (; number < messages && gyre_lean_goes_<K>(links, &lean, cell);
          number++, cell += gyre_stage_<K>::cell) {
+        const gyre_u64 origin = cell[0].x;
         gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
         gyre_link_aim_<K>(links, places, ports, 0, threadIdx.x == 0);
-        gyre_lean_begin_(links, cell[0].x, first + number, gyre);
-        gyre_block_begin_(gyre);
-        __syncthreads();
+        gyre_lean_begin_(links, origin, first + number, gyre);
+        gyre->barrier_turn = 0;
+        if (!is_clean) {
+            gyre_block_begin_(gyre);
+            __syncthreads();
+        }
         const int result = K::gyre_its_handle_(gyre_payload_((const gyre_slot *)cell), gyre_payload_(out),
                                                state, scratch, buffers, gyre);
+        is_clean = gyre_lean_is_quiet_<K>(origin, ports, result, gyre);
+        if (is_clean) {
+            if (threadIdx.x == 0)
+                gyre_lean_count_<K>(links, &lean, cell, origin, number, 0);
+            __syncwarp(gyre_warp_lanes_());
+            continue;
+        }
         gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
         __syncthreads(); /* the lane that failed has written why */
         if (threadIdx.x == 0)
             links->view->failed += gyre_lean_block_end_<K>(links, &lean, cell, number, ports, gyre);
+        *silent = 0;
         gyre_together_(); /* no lane looks any more at the words that the lanes shared for this message */
     }
     if (threadIdx.x == 0)

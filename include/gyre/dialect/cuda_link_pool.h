@@ -201,13 +201,13 @@ GYRE_HELPER gyre_u32 gyre_pool_keep_(const gyre_link_in_ &in, gyre_u64 first, gy
  * that were quicker; a block that lost several takes more. Returns 0 if there is none any more. Called by the first warp.
  */
 GYRE_HELPER gyre_u32 gyre_pool_claim_(gyre_link_view_ *links, const gyre_link_in_ &in, gyre_u32 number,
-                                      gyre_u32 room, gyre_u32 mask)
+                                      const gyre_pool_asked_ &asked, gyre_u32 room, gyre_u32 mask)
 {
     gyre_u64 first = 0;
     gyre_u32 taken = 0;
     if ((threadIdx.x & 31) == 0) {
-        gyre_u64 next = gyre_near_load_(&in.ring->claimed);
-        const gyre_u64 head = gyre_near_load_(&in.ring->head);
+        gyre_u64 next = asked.first;
+        const gyre_u64 head = asked.head;
         gyre_u32 lost = 0;
 #pragma unroll 1
         while (!taken && next < head) {
@@ -231,8 +231,9 @@ GYRE_HELPER gyre_u32 gyre_pool_claim_(gyre_link_view_ *links, const gyre_link_in
     return taken;
 }
 
-/* Takes messages of the inlet. Returns whether the block has a run. Called by the first warp. */
-GYRE_HELPER gyre_u32 gyre_pool_take_(gyre_link_view_ *links, gyre_u32 number, gyre_u32 room, gyre_u32 mask)
+/* Takes messages of the inlet, which was `asked` a moment ago. Returns whether the block has a run. Called by the first warp. */
+GYRE_HELPER gyre_u32 gyre_pool_take_(gyre_link_view_ *links, gyre_u32 number, const gyre_pool_asked_ &asked,
+                                     gyre_u32 room, gyre_u32 mask)
 {
     const gyre_link_in_ in = gyre_pool_in_(links, number);
     if (in.share)
@@ -243,7 +244,7 @@ GYRE_HELPER gyre_u32 gyre_pool_take_(gyre_link_view_ *links, gyre_u32 number, gy
         return gyre_link_claim_(links, same, number, room, mask);
     }
     if (!(in.pool & GYRE_POOL_NEWEST))
-        return gyre_pool_claim_(links, in, number, room, mask);
+        return gyre_pool_claim_(links, in, number, asked, room, mask);
     gyre_u32 ours = 0;
     if ((threadIdx.x & 31) == 0)
         ours = gyre_pool_take_end_(links, in, number);
@@ -258,6 +259,7 @@ GYRE_OUTLINE_ gyre_u32 gyre_pool_seek_(gyre_link_view_ *links, gyre_u32 room, gy
     const gyre_u32 start =
         count ? (blockIdx.x + links->turn) % count : 0; /* of equals not all take the same */
     gyre_u32 best = 0, score = 0;
+    gyre_pool_asked_ said = {0, 0, 0}; /* by the best of them */
 #pragma unroll 1
     for (gyre_u32 base = lane; base < count; base += GYRE_POOL_ROWS_ * lanes) {
         gyre_pool_asked_ asked[GYRE_POOL_ROWS_] = {};
@@ -269,13 +271,16 @@ GYRE_OUTLINE_ gyre_u32 gyre_pool_seek_(gyre_link_view_ *links, gyre_u32 room, gy
         for (gyre_u32 row = 0; row < GYRE_POOL_ROWS_; row++) {
             const gyre_u32 its = gyre_pool_score_(links, asked[row]);
             best = its > score ? (start + base + row * lanes) % count : best;
+            said = its > score ? asked[row] : said;
             score = its > score ? its : score;
         }
     }
     const gyre_u32 chosen = gyre_pool_best_lane_(score, mask);
     if (!__any_sync(mask, score))
         return 0;
-    return gyre_pool_take_(links, __shfl_sync(mask, best, (int)chosen), room, mask);
+    said.first = gyre_shuffle_(mask, said.first, chosen);
+    said.head = gyre_shuffle_(mask, said.head, chosen);
+    return gyre_pool_take_(links, __shfl_sync(mask, best, (int)chosen), said, room, mask);
 }
 
 /* ---- emitting ---- */

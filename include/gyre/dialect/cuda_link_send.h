@@ -369,6 +369,19 @@ GYRE_OUTLINE_ void gyre_link_publish_placed_(gyre_link_view_ *links)
             gyre_link_advance_(&links->outs[i], links->outs[i].next);
 }
 
+/* A run in which nothing was emitted or completed has nothing to publish: what ends a flow has fences of its own. */
+#if GYRE_POOLS
+#define GYRE_LINK_PUBLISH_(links, silent)                                                                    \
+    do {                                                                                                     \
+        if (silent)                                                                                          \
+            __syncthreads();                                                                                 \
+        else                                                                                                 \
+            gyre_link_publish_placed_(links);                                                                \
+    } while (0)
+#else
+#define GYRE_LINK_PUBLISH_(links, silent) gyre_link_publish_placed_(links)
+#endif
+
 /* ---- completions ---- */
 
 /* Stores the payload of a quad's completions, of more than a line each. */

@@ -95,13 +95,14 @@ GYRE_OUTLINE_ gyre_u32 gyre_talk_glance_(const gyre_cuda_arguments &arguments, g
         const gyre_u64 next = gyre_near_load_(&queue->claims->next);
         there = gyre_word_load_(&gyre_request_at_(queue, next)->sequence) == next + 1;
     }
+    const gyre_u32 leaves = __any_sync(GYRE_ALL_LANES, order != view->order);
     there = __any_sync(GYRE_ALL_LANES, there);
     if (lane == 0) {
-        view->asked = (gyre_u64)clock64();
+        view->asked = leaves ? 0 : (gyre_u64)clock64(); /* 0: the long way looks at once */
         links->aside = there;
     }
     __syncwarp();
-    return __any_sync(GYRE_ALL_LANES, there || order != view->order);
+    return there || leaves;
 }
 
 /* Takes a message of a link for a run of its own. Called by lane 0. */
@@ -112,10 +113,17 @@ GYRE_HELPER void gyre_talk_take_(const gyre_cuda_arguments &arguments, gyre_link
     const gyre_u64 first = in->next;
     gyre_turn_begins_(gyre_turn_(arguments, 0));
     in->next = first + 1;
-    gyre_near_store_(&in->ring->claimed, first + 1);
-    gyre_near_add_(&in->fetched[((gyre_u32)first & in->mask) >> gyre_link_shift_(in->mask)], 1);
     links->run = {first, in->mask, 0, in->slots, in->ring, GYRE_RUN_LINK, 1, in->stride, number, 0, 0, 0};
     links->turn++;
+}
+
+/* Gives the place of the run's message back, which nobody waits for so soon. Called by lane 0. */
+GYRE_HELPER void gyre_talk_give_back_(const gyre_link_view_ *links)
+{
+    const gyre_link_in_ *in = &links->inlets[links->run.which];
+    const gyre_u64 first = links->run.first;
+    gyre_near_store_(&in->ring->claimed, first + 1);
+    gyre_near_add_(&in->fetched[((gyre_u32)first & in->mask) >> gyre_link_shift_(in->mask)], 1);
 }
 
 /* ---- handling ---- */
@@ -125,11 +133,32 @@ template <class K>
 GYRE_HELPER void gyre_talk_aim_(const gyre_link_view_ *links, const gyre_link_places_ &places,
                                 gyre_chunk *staged, gyre_cuda_port *ports)
 {
-    gyre_link_aim_<K>(links, places, ports, 0, 1);
+    bool all = true;
+#pragma unroll
+    for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++)
+        all = all && gyre_talk_stages_<K>(i);
+    if (!all)
+        gyre_link_aim_<K>(links, places, ports, 0, 1);
 #pragma unroll
     for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++)
         if (gyre_talk_stages_<K>(i))
             ports[i] = {(gyre_u8 *)&staged[i * GYRE_TALK_PARTS] + sizeof(gyre_link_ask), 0, 0, 0, 1, 0};
+}
+
+/* Makes the context of the run's message: as gyre_link_begin_ and gyre_link_enter_ do for one that is its flow's only one. */
+template <class K>
+GYRE_HELPER void gyre_talk_begin_(const gyre_link_view_ *links, gyre_u64 origin, gyre_context *gyre)
+{
+    gyre_link_message_ message = {};
+    message.origin = origin;
+    gyre->failed = 0;
+    gyre->origin = origin;
+    gyre->index = links->run.first;
+    gyre->flow = &gyre_flow_of_(links, origin)->index;
+    gyre->clears = GYRE_LINK_CLEARS_(links, 0);
+    gyre->again = gyre->turn = 0;
+    GYRE_LINK_TAKE_TOKEN_(links, 0, gyre);
+    gyre_link_remember_<K>(links, &message, gyre);
 }
 
 /* Whether the call only asked, by a port of which the short way knows. Writes to whom into the ask of the message. */
@@ -194,11 +223,10 @@ GYRE_HELPER gyre_u32 gyre_talk_handle_(gyre_link_view_ *links, const gyre_link_p
     gyre_cuda_port ports[gyre_link_shape_<K>::ports + 1];
     const gyre_slot *in = (const gyre_slot *)places.cells;
     gyre_slot *out = (gyre_slot *)(places.cells + gyre_stage_<K>::request_chunks);
-    const gyre_link_message_ message = gyre_link_begin_(links, in, 0, gyre);
     gyre_u32 end = GYRE_TALK_ENDS_LONG;
     gyre->ports = ports;
     gyre->spare = places.thrown;
-    gyre_link_enter_<K>(links, &message, out, gyre);
+    gyre_talk_begin_<K>(links, places.cells[0].x, gyre);
     gyre_talk_aim_<K>(links, places, staged, ports);
     const int result = K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre);
     if (!gyre->failed && !gyre->again && result != GYRE_OUTCOME_REPLY &&
@@ -270,83 +298,130 @@ GYRE_HELPER void gyre_talk_send_(gyre_link_view_ *links, gyre_u64 origin)
         gyre_link_advance_(out, head + 1);
 }
 
+/**
+ * A look at the block's links: each lane has a piece of a message, eight of them one of a link. Where `from` says that there is a message,
+ * it is that of the lanes from there on.
+ */
+struct gyre_talk_look_ {
+    gyre_link_in_ in;
+    gyre_chunk mine;
+    gyre_u32 looks_at; /* the lane has a piece */
+    gyre_u32 last;     /* lanes up to it come last: of several links none is forgotten */
+    gyre_u32 from;     /* 32: there is no message */
+    gyre_u32 talks;    /* the message has a gyre_link_ask */
+};
+
+/* Looks once. Called by the first warp. */
+GYRE_HELPER void gyre_talk_look_at_(gyre_talk_look_ *look)
+{
+    const gyre_u32 part = threadIdx.x % GYRE_TALK_PARTS;
+    const gyre_u8 *slot = look->in.slots + ((gyre_u32)look->in.next & look->in.mask) * look->in.stride;
+    gyre_chunk mine = {0, 0};
+    look->from = 32;
+    if (look->looks_at)
+        mine = gyre_near_chunk_load_(slot + 16 * part);
+    const gyre_u32 is_there =
+        look->looks_at && part == 0 && (gyre_u32)(mine.y >> 32) == (gyre_u32)(look->in.next + 1);
+    const gyre_u32 all = __ballot_sync(GYRE_ALL_LANES, is_there), others = all & ~look->last;
+    if (!all)
+        return;
+    const gyre_u32 from = (gyre_u32)__ffs((int)(others ? others : all)) - 1;
+    look->talks = __shfl_sync(GYRE_ALL_LANES, look->in.talk, (int)from);
+    const gyre_u32 by_lines =
+        look->talks && __shfl_sync(GYRE_ALL_LANES, (gyre_u32)(mine.x >> 63), (int)from + 1);
+    const gyre_u32 number = __shfl_sync(GYRE_ALL_LANES, (gyre_u32)look->in.next + 1, (int)from);
+    if (by_lines &&
+        __shfl_sync(GYRE_ALL_LANES, (gyre_u32)(mine.y >> 32), (int)from + GYRE_ASK_CHUNKS) != number)
+        return; /* the second line is on its way */
+    if (!by_lines && look->looks_at)
+        mine = gyre_near_chunk_load_(slot + 16 * part); /* it was there before the sequence was */
+    look->mine = mine;
+    look->from = from;
+}
+
+/* Whether the message that was seen may go the short way. Called by the first warp. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_talk_fits_(gyre_link_view_ *links, const gyre_talk_look_ &look, gyre_u64 origin)
+{
+    const gyre_u32 length = __shfl_sync(GYRE_ALL_LANES, (gyre_u32)look.mine.y, (int)look.from);
+    const gyre_u32 said = __shfl_sync(GYRE_ALL_LANES, (gyre_u32)look.mine.x,
+                                      (int)(look.from + (look.talks ? 1 + GYRE_ASK_CHUNKS : 1)));
+    const gyre_u32 is_alone = !(origin & GYRE_ORIGIN_TAP) && origin & GYRE_ORIGIN_SOLE;
+    if (!is_alone && threadIdx.x == 0)
+        links->talk_rests = GYRE_TALK_LONG_WAY;
+    return is_alone && gyre_talk_room_(links) &&
+           !GYRE_LENGTH_WRONG_(length, K::gyre_its_request_least_, K::gyre_its_request_size_, said);
+}
+
+/* Puts the message that was seen where its handler finds it. Called by the first warp. */
+template <class K>
+GYRE_HELPER void gyre_talk_fetch_(gyre_link_view_ *links, gyre_chunk *cells, gyre_talk_look_ *look)
+{
+    typedef gyre_stage_<K> stage;
+    const gyre_u32 lane = threadIdx.x, part = lane % GYRE_TALK_PARTS,
+                   skips = look->talks ? GYRE_ASK_CHUNKS : 0;
+    if (lane / GYRE_TALK_PARTS == look->from / GYRE_TALK_PARTS) {
+        if (part == 0 || (part > skips && part - skips < stage::request_chunks))
+            cells[part ? part - skips : 0] = look->mine;
+        if (part > 0 && part <= GYRE_ASK_CHUNKS)
+            links->asks[part - 1] = look->talks ? look->mine : gyre_chunk{0, 0};
+        look->in.next++;
+    }
+#pragma unroll 1
+    for (gyre_u32 chunk = lane; chunk < stage::reply_chunks; chunk += 32)
+        cells[stage::request_chunks + chunk] = {0, 0};
+}
+
 /*
- * Looks at the block's links, and handles what is for the short way, until nothing came for a while or something is for the long way.
- * Returns whether the block has a run to settle. Called by the first warp.
+ * Looks at the block's links, and handles what is for the short way, until nothing came for a while or something is for the long way. What
+ * need not be done before a message leaves is done afterwards, while others have it. Returns whether the block has a run to settle. Called
+ * by the first warp.
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_talk_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                 const gyre_link_places_ &places, const void *buffers, gyre_context *gyre)
 {
-    typedef gyre_stage_<K> stage;
-    const gyre_u32 lane = threadIdx.x & 31, octet = lane / GYRE_TALK_PARTS, part = lane % GYRE_TALK_PARTS;
+    const gyre_u32 lane = threadIdx.x;
+    gyre_talk_look_ look = {};
     if (!gyre_talk_may_(links))
         return 0;
     const gyre_u32 most = links->enters ? GYRE_TALK_LOOKS_AFAR : GYRE_TALK_LOOKS;
-    gyre_link_in_ in = links->inlets[octet];
-    const gyre_u32 looks_at = octet < links->inlet_count && part * 16 < in.stride;
-    gyre_u32 last = 0; /* lanes up to it come last: of several links none is forgotten */
+    look.in = links->inlets[lane / GYRE_TALK_PARTS];
+    look.looks_at =
+        lane / GYRE_TALK_PARTS < links->inlet_count && lane % GYRE_TALK_PARTS * 16 < look.in.stride;
 #pragma unroll 1
     for (gyre_u32 looks = 0; looks < most; looks++) {
-        const gyre_u8 *slot = in.slots + ((gyre_u32)in.next & in.mask) * in.stride;
-        gyre_chunk mine = {0, 0};
-        if (looks_at)
-            mine = gyre_near_chunk_load_(slot + 16 * part);
-        const gyre_u32 is_there =
-            looks_at && part == 0 && (gyre_u32)(mine.y >> 32) == (gyre_u32)(in.next + 1);
-        const gyre_u32 all = __ballot_sync(GYRE_ALL_LANES, is_there), others = all & ~last;
-        const gyre_u32 leaves = (gyre_u64)clock64() - links->view->asked >= GYRE_CUDA_LOOK_CLOCKS;
+        gyre_u32 end = GYRE_TALK_ENDS_LONG;
+        gyre_talk_look_at_(&look);
+        if (look.from < 32) {
+            const gyre_u64 origin = gyre_shuffle_(GYRE_ALL_LANES, look.mine.x, look.from);
+            if (!gyre_talk_fits_<K>(links, look, origin))
+                return 0;
+            gyre_talk_fetch_<K>(links, places.cells, &look);
+            if (lane == 0)
+                gyre_talk_take_(arguments, links, look.from / GYRE_TALK_PARTS);
+            __syncwarp();
+            if (lane == 0)
+                end = gyre_talk_handle_<K>(links, places, links->talk_staged, arguments.state, buffers, gyre);
+            end = __shfl_sync(GYRE_ALL_LANES, end, 0);
+            __syncwarp();
+            if (end != GYRE_TALK_ENDS_LONG)
+                gyre_talk_send_(links, origin);
+            if (lane == 0)
+                gyre_talk_give_back_(links);
+            if (end == GYRE_TALK_ENDS_LONG)
+                return 1;
+            if (lane == 0) {
+                gyre_turn_ends_(gyre_turn_(arguments, 0));
+                links->view->handled++;
+            }
+            look.last = (2u << look.from) - 1;
+            looks = 0;
+        }
+        const gyre_u32 leaves =
+            looks % 8 == 0 && (gyre_u64)clock64() - links->view->asked >= GYRE_LINK_LOOK_CLOCKS_;
         if (__shfl_sync(GYRE_ALL_LANES, leaves, 0) && gyre_talk_glance_(arguments, links))
             return 0;
-        if (!all)
-            continue;
-        const gyre_u32 from = (gyre_u32)__ffs((int)(others ? others : all)) - 1;
-        const gyre_u32 talks = __shfl_sync(GYRE_ALL_LANES, in.talk, from);
-        const gyre_u32 number = __shfl_sync(GYRE_ALL_LANES, (gyre_u32)in.next + 1, from);
-        const gyre_u32 by_lines = talks && __shfl_sync(GYRE_ALL_LANES, (gyre_u32)(mine.x >> 63), from + 1);
-        if (by_lines &&
-            __shfl_sync(GYRE_ALL_LANES, (gyre_u32)(mine.y >> 32), from + GYRE_ASK_CHUNKS) != number)
-            continue; /* the second line is on its way */
-        if (!by_lines && looks_at)
-            mine = gyre_near_chunk_load_(slot + 16 * part); /* it was there before the sequence was */
-        const gyre_u64 origin = gyre_shuffle_(GYRE_ALL_LANES, mine.x, from);
-        const gyre_u32 length = __shfl_sync(GYRE_ALL_LANES, (gyre_u32)mine.y, from);
-        const gyre_u32 said =
-            __shfl_sync(GYRE_ALL_LANES, (gyre_u32)mine.x, from + (talks ? 1 + GYRE_ASK_CHUNKS : 1));
-        const gyre_u32 is_alone = !(origin & GYRE_ORIGIN_TAP) && origin & GYRE_ORIGIN_SOLE;
-        if (!is_alone && lane == 0)
-            links->talk_rests = GYRE_TALK_LONG_WAY;
-        if (!is_alone || !gyre_talk_room_(links) ||
-            GYRE_LENGTH_WRONG_(length, K::gyre_its_request_least_, K::gyre_its_request_size_, said))
-            return 0;
-        const gyre_u32 skips = talks ? GYRE_ASK_CHUNKS : 0;
-        if (octet == from / GYRE_TALK_PARTS) {
-            if (part == 0 || (part > skips && part - skips < stage::request_chunks))
-                places.cells[part ? part - skips : 0] = mine;
-            if (part > 0 && part <= GYRE_ASK_CHUNKS)
-                links->asks[part - 1] = talks ? mine : gyre_chunk{0, 0};
-            in.next++;
-        }
-#pragma unroll 1
-        for (gyre_u32 chunk = lane; chunk < stage::reply_chunks; chunk += 32)
-            places.cells[stage::request_chunks + chunk] = {0, 0};
-        if (lane == 0)
-            gyre_talk_take_(arguments, links, from / GYRE_TALK_PARTS);
-        __syncwarp();
-        gyre_u32 end = 0;
-        if (lane == 0)
-            end = gyre_talk_handle_<K>(links, places, links->talk_staged, arguments.state, buffers, gyre);
-        end = __shfl_sync(GYRE_ALL_LANES, end, 0);
-        __syncwarp();
-        if (end == GYRE_TALK_ENDS_LONG)
-            return 1;
-        gyre_talk_send_(links, origin);
-        if (lane == 0) {
-            gyre_turn_ends_(gyre_turn_(arguments, 0));
-            links->view->handled++;
-        }
-        last = (2u << from) - 1;
-        looks = 0;
     }
     return 0;
 }

@@ -6,8 +6,13 @@
 #ifndef GYRE_DIALECT_CUDA_LINK_VIEW_H
 #define GYRE_DIALECT_CUDA_LINK_VIEW_H
 
-#define GYRE_LINK_LOADS   4  /* 16-byte loads in flight of each thread */
-#define GYRE_LINK_IN_TURN 32 /* most messages of a run that are handled one after the other */
+#define GYRE_LINK_LOADS 4 /* 16-byte loads in flight of each thread */
+/* most messages of a run that are handled one after the other. A run of tasks costs 9 us beside them */
+#if GYRE_POOLS
+#define GYRE_LINK_IN_TURN 64
+#else
+#define GYRE_LINK_IN_TURN 32
+#endif
 /* inlets whose words are kept in shared memory; those of a pool are as many as its senders have blocks */
 #if GYRE_POOLS
 #define GYRE_LINK_INLETS 160
@@ -36,8 +41,11 @@
 #define GYRE_LINK_BESIDE 4  /* runs of queues with many requests for each look at the other queues */
 #define GYRE_LINK_ASIDE  64 /* looks at links for each look at a queue that enters no pipeline */
 #define GYRE_LINK_ASKS   64 /* looks that found nothing between two looks at the order */
-#define GYRE_LINK_TURN_LEAST                                                                                 \
-    100000 /* clocks: a run in turn that took less may be twice as long the next time */
+/* clocks between two looks of a busy block at the order: a look takes 2 us, and a run of tasks longer than the usual time */
+#define GYRE_LINK_LOOK_CLOCKS_                                                                               \
+    (GYRE_POOLS ? 4 * GYRE_CUDA_LOOK_CLOCKS : GYRE_ASKS ? 2 * GYRE_CUDA_LOOK_CLOCKS : GYRE_CUDA_LOOK_CLOCKS)
+/* clocks: a run in turn that took less may be twice as long the next time */
+#define GYRE_LINK_TURN_LEAST (GYRE_POOLS ? 200000 : 100000)
 
 #define GYRE_ALL_LANES 0xffffffffu
 

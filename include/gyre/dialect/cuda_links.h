@@ -681,9 +681,14 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
             gyre_link_lean_run_<K>(links, places, ports, arguments.state, buffers, gyre);
     }
 #if GYRE_POOLS
+    gyre_u32 silent = 0;
     if constexpr (gyre_link_leans_block_<K>())
-        if (gyre_link_may_lean_<K>(links))
-            quick = gyre_link_lean_blocks_<K>(links, places, ports, arguments.state, scratch, buffers, gyre);
+        if (gyre_link_may_lean_<K>(links)) {
+            silent = 1;
+            quick = gyre_link_lean_blocks_<K>(links, places, ports, arguments.state, scratch, buffers, gyre,
+                                              &silent);
+            silent = silent && quick == links->run.count;
+        }
 #endif
 #pragma unroll 1
     for (gyre_u32 number = quick; number < links->run.count; number++) {
@@ -710,10 +715,19 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
     }
     if (threadIdx.x == 0 && links->run.from == GYRE_RUN_LINK)
         gyre_group_close_(links);
-    gyre_link_publish_placed_(links);
+    GYRE_LINK_PUBLISH_(links, silent);
+#if GYRE_POOLS
+#pragma unroll 1
+    for (gyre_u32 first = 0; threadIdx.x < 32 && first < links->run.count;
+         first += (gyre_u32)__popc(gyre_warp_lanes_()))
+        gyre_link_complete_all_<K>(links, places, first + threadIdx.x,
+                                   first + threadIdx.x < links->run.count ? links->to[first + threadIdx.x]
+                                                                          : 0);
+#else
     if (threadIdx.x < 32)
         gyre_link_complete_all_<K>(links, places, threadIdx.x,
                                    threadIdx.x < links->run.count ? links->to[threadIdx.x] : 0);
+#endif
 #if GYRE_LIMITED
     if constexpr (GYRE_LINK_REPEATS_(K))
         gyre_link_keep_<K>(links, places);
