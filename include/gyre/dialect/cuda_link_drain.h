@@ -10,6 +10,8 @@
 #ifndef GYRE_DIALECT_CUDA_LINK_DRAIN_H
 #define GYRE_DIALECT_CUDA_LINK_DRAIN_H
 
+#include "gyre/dialect/cuda_bulk.h"
+
 #define GYRE_DRAIN_LEAST 8  /* messages found together that are a backlog */
 #define GYRE_DRAIN_WAITS 16 /* looks for room, after which the long way looks for it */
 /* windows of one backlog, after which a block looks elsewhere: one with more links and entries than there are blocks, or others */
