@@ -9,6 +9,7 @@
 #include "cli/bench/cases_chain.h"
 #include "cli/bench/cases_collect.h"
 #include "cli/bench/cases_device.h"
+#include "cli/bench/cases_keyed.h"
 #include "cli/bench/cases_kept.h"
 #include "cli/bench/cases_layouts.h"
 #include "cli/bench/cases_lifecycle.h"
