@@ -139,6 +139,10 @@ void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kerne
         while (threads > THREADS_MIN && threads * line_window > limit)
             threads -= WARP;
         *shared_size = threads * line_window;
+    } else if (!kernel->record.is_island && kernel->record.form == GYRE_FORM_KEYED &&
+               limit > GYRE_KEYED_RUN_MOST) {
+        *shared_size =
+            (uint32_t)(GYRE_KEYED_RUN_MOST + stage_size(kernel, threads, limit - GYRE_KEYED_RUN_MOST, tight));
     } else {
         *shared_size = (uint32_t)stage_size(kernel, threads, limit, tight);
     }

@@ -5,7 +5,7 @@
  * compares how many messages some keys have got with how many were sent to them.
  */
 #include "cli/bench/bench.h"
-#include "cli/bench/cases_between.h"
+#include "cli/bench/cases_keyed.h"
 #include "cli/bench/kernels.h"
 #include "cli/bench/rounds.h"
 #include "cli/bench/runtime.h"

@@ -11,6 +11,7 @@
 #include "cli/bench/cases_device.h"
 #include "cli/bench/cases_grid.h"
 #include "cli/bench/cases_kept.h"
+#include "cli/bench/cases_keyed.h"
 #include "cli/bench/cases_layouts.h"
 #include "cli/bench/cases_lifecycle.h"
 #include "cli/bench/cases_messages.h"

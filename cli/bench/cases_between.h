@@ -14,12 +14,6 @@ gyre_status bench_run_ask(const bench_case *self, const bench_options *options, 
  */
 gyre_status bench_run_steal(const bench_case *self, const bench_options *options, bench_row *row);
 
-/**
- * A kernel sends to a keyed actor of BENCH_ORDER_KEYS keys, whose states take 64 bytes each. Figures are of one message. What each key has
- * got is compared with what was sent to it, for some keys.
- */
-gyre_status bench_run_keyed_linked(const bench_case *self, const bench_options *options, bench_row *row);
-
 /** What links between two devices take. UNIMPLEMENTED where no two devices use each other's memory: the case is passed over. */
 gyre_status bench_run_link_lone(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_link_rate(const bench_case *self, const bench_options *options, bench_row *row);

@@ -171,7 +171,8 @@ GYRE_HELPER void gyre_keyed_choose_routers_(gyre_block_view *view)
 #if GYRE_HEADED || GYRE_SEALED || GYRE_TIMED
     return;
 #endif
-    if (gridDim.x < GYRE_KEYED_ROUTED_BLOCKS || gyre_dynamic_size_() / 16 / cell < GYRE_KEYED_ROUTED_ROOM)
+    if (gridDim.x < GYRE_KEYED_ROUTED_BLOCKS ||
+        (gyre_dynamic_size_() / 16 - shape->scratch_chunks) / cell < GYRE_KEYED_ROUTED_ROOM)
         return;
 #pragma unroll 1
     for (gyre_u32 i = 0; i < view->queue_count; i++)

@@ -30,6 +30,12 @@
 #define GYRE_KEYED_LEAST 1
 #endif
 
+/*
+ * Bytes of dynamic shared memory in front of messages: there stages have what the threads of a block share about a run, because what is
+ * declared has room for 48 KiB, and their links take half of that.
+ */
+#define GYRE_KEYED_FRONT_ (GYRE_STAGE ? GYRE_KEYED_RUN_MOST : 0u)
+
 #define GYRE_KEYED_PARTS_ (1u << GYRE_KEYED_PARTS_LOG2_MAX)
 #define GYRE_KEYED_ROWS_  (GYRE_KEYED_THREADS / 32)
 
@@ -309,7 +315,7 @@ struct gyre_keyed_walk_ {
     gyre_u32 slot, next;
     gyre_u64 at; /* of `next`, read before the handler has ended */
 #if GYRE_STAGE
-    const gyre_link_view_ *links;
+    gyre_link_view_ *links;
     gyre_link_message_ message;
     gyre_u32 passed; /* enum gyre_keyed_passed_ */
 #endif
@@ -474,8 +480,7 @@ GYRE_HELPER void gyre_keyed_walk_begin_(gyre_keyed_run_ *run, gyre_u32 number, g
  */
 template <class K, bool near>
 static __device__ __noinline__ gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_chunk *cells,
-                                                                gyre_u64 first,
-                                                                const gyre_keyed_links_ *links,
+                                                                gyre_u64 first, gyre_keyed_links_ *links,
                                                                 const gyre_keyed_table *table,
                                                                 gyre_context *context)
 {
@@ -572,7 +577,7 @@ template <class K> GYRE_HELPER gyre_shape gyre_keyed_shape_(gyre_u32 in_shared)
     typedef gyre_stage_<K> stage;
     return {GYRE_SHAPE_KEYED_ | (in_shared ? GYRE_SHAPE_SHARED_ : 0) |
                 (in_shared && GYRE_CUDA_DENSE(K::gyre_its_request_size_) ? GYRE_SHAPE_DENSE_ : 0),
-            stage::request_chunks, stage::reply_chunks, 0, 0};
+            stage::request_chunks, stage::reply_chunks, GYRE_KEYED_FRONT_ / 16, 0};
 }
 
 /* Runs are never shorter than GYRE_KEYED_LEAST. Called by one thread, before the block serves queues. */
@@ -587,10 +592,16 @@ template <class K> GYRE_HELPER void gyre_keyed_reside_(const gyre_cuda_arguments
 {
     extern __shared__ gyre_chunk gyre_dynamic_memory_[];
     __shared__ gyre_block_view view;
+#if GYRE_STAGE
+    gyre_keyed_run_ &run = *(gyre_keyed_run_ *)gyre_dynamic_memory_;
+    gyre_chunk *const memory = gyre_dynamic_memory_ + GYRE_KEYED_FRONT_ / 16;
+#else
     __shared__ gyre_keyed_run_ run;
+    gyre_chunk *const memory = gyre_dynamic_memory_;
+#endif
     gyre_context gyre;
     const gyre_u32 in_shared = gyre_stage_<K>::in_shared && gridDim.x == 1;
-    gyre_chunk *cells = in_shared ? gyre_dynamic_memory_ : (gyre_chunk *)arguments.stage; /* block 0's */
+    gyre_chunk *cells = in_shared ? memory : (gyre_chunk *)arguments.stage; /* block 0's */
     gyre_context_make_(&gyre, arguments, 0);
     gyre.lane = 0;
     gyre.lane_count = 1;
@@ -611,12 +622,12 @@ template <class K> GYRE_HELPER void gyre_keyed_reside_(const gyre_cuda_arguments
 #if GYRE_STAGE
         gyre_keyed_linked_open_<K>(arguments, &view, &links);
         if (view.routers)
-            gyre_keyed_serve_routed_<K>(arguments, &view, &links, &run, gyre_dynamic_memory_, &gyre);
+            gyre_keyed_serve_routed_<K>(arguments, &view, &links, &run, memory, &gyre);
         else
             gyre_keyed_linked_serve_<K>(arguments, &links, &run, cells, &gyre);
 #else
         if (view.routers)
-            gyre_keyed_serve_routed_<K>(arguments, &view, 0, &run, gyre_dynamic_memory_, &gyre);
+            gyre_keyed_serve_routed_<K>(arguments, &view, 0, &run, memory, &gyre);
         else if (blockIdx.x == 0)
             gyre_keyed_lead_<K>(arguments, &view, &run, cells, &gyre);
         else

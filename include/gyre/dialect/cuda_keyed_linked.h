@@ -123,6 +123,13 @@ template <class K> GYRE_HELPER gyre_u32 gyre_keyed_linked_settle_(gyre_keyed_wal
     else
         gyre_link_settle_<K>(walk->links, &walk->message, 0, out);
     *gyre_keyed_linked_to_(cell) = walk->message.to;
+#if GYRE_ASKS
+    if (walk->message.answer) { /* other threads answer as well: each takes a place of its own */
+        gyre_link_out_ *way = &walk->links->outs[walk->message.answer - 1];
+        gyre_ask_answer_(way, atomicAdd(&way->next, (gyre_u64)1), gyre_ask_of_(walk->links, walk->slot), out,
+                         walk->message.next);
+    }
+#endif
     return out->info == GYRE_OUTCOME_FAILED;
 }
 
@@ -165,8 +172,8 @@ template <class K> GYRE_HELPER gyre_u32 gyre_keyed_linked_refuse_(gyre_keyed_wal
  * of its number.
  */
 template <class K>
-GYRE_HELPER void gyre_keyed_linked_settle_alone_(const gyre_link_view_ *links, gyre_chunk *cells,
-                                                 gyre_u64 first, gyre_u32 slot, gyre_context *gyre)
+GYRE_HELPER void gyre_keyed_linked_settle_alone_(gyre_link_view_ *links, gyre_chunk *cells, gyre_u64 first,
+                                                 gyre_u32 slot, gyre_context *gyre)
 {
     gyre_keyed_walk_ walk = {cells, first, 0, slot};
     gyre_u32 begun;

@@ -391,9 +391,8 @@ GYRE_HELPER gyre_u32 gyre_keyed_gather_(const gyre_block_view *view, gyre_keyed_
 
 /* Notes the message of a cell, and returns its part; or settles it if its handler does not get it. Called by one thread. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_receive_(gyre_keyed_run_ *run, const gyre_keyed_links_ *links,
-                                         gyre_chunk *cells, gyre_u32 slot, const gyre_keyed_table *table,
-                                         gyre_context *gyre)
+GYRE_HELPER gyre_u32 gyre_keyed_receive_(gyre_keyed_run_ *run, gyre_keyed_links_ *links, gyre_chunk *cells,
+                                         gyre_u32 slot, const gyre_keyed_table *table, gyre_context *gyre)
 {
     gyre_chunk *cell = cells + slot * gyre_stage_<K>::cell;
     gyre_slot *in = (gyre_slot *)cell, *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
@@ -475,7 +474,7 @@ GYRE_HELPER void gyre_keyed_adapt_(const gyre_block_view *view, gyre_keyed_owner
 
 /* Handles what is in the cells. Called by all threads of an owner. Returns how many the thread failed. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_handle_routed_(const gyre_block_view *view, const gyre_keyed_links_ *links,
+GYRE_HELPER gyre_u32 gyre_keyed_handle_routed_(const gyre_block_view *view, gyre_keyed_links_ *links,
                                                const gyre_keyed_owner_ *owner, gyre_keyed_run_ *run,
                                                gyre_chunk *cells, const gyre_keyed_table *table,
                                                gyre_context *gyre)
@@ -494,9 +493,8 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_routed_(const gyre_block_view *view, cons
 /* Handles what the routers send, until all have closed their rings. Called by all threads of an owner. */
 template <class K>
 GYRE_HELPER void gyre_keyed_own_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
-                                 const gyre_keyed_links_ *links, gyre_keyed_run_ *run,
-                                 gyre_keyed_owner_ *owner, gyre_chunk *cells, gyre_u32 most,
-                                 gyre_context *gyre)
+                                 gyre_keyed_links_ *links, gyre_keyed_run_ *run, gyre_keyed_owner_ *owner,
+                                 gyre_chunk *cells, gyre_u32 most, gyre_context *gyre)
 {
     gyre_u8 *stage = gyre_keyed_stage_of_(arguments, view, blockIdx.x - view->routers);
     const gyre_keyed_table *table = (const gyre_keyed_table *)arguments.state;
@@ -544,7 +542,7 @@ GYRE_HELPER void gyre_keyed_serve_routed_(const gyre_cuda_arguments &arguments, 
 {
     __shared__ gyre_keyed_owner_
         owner; /* messages beyond a line are not routed (gyre_keyed_choose_routers_) */
-    const gyre_u32 fits = gyre_dynamic_size_() / 16 / gyre_stage_<K>::cell;
+    const gyre_u32 fits = (gyre_dynamic_size_() - GYRE_KEYED_FRONT_) / 16 / gyre_stage_<K>::cell;
     const gyre_u32 most = fits < GYRE_KEYED_THREADS ? fits : GYRE_KEYED_THREADS;
     if constexpr (gyre_stage_<K>::request_chunks <= 4 && gyre_stage_<K>::reply_chunks == 4) {
         if (blockIdx.x < view->routers)

@@ -35,7 +35,6 @@ GYRE_HELPER void gyre_keyed_linked_open_(const gyre_cuda_arguments &arguments, g
                                          gyre_link_view_ *links)
 {
     static_assert(!GYRE_LINK_JOINS_(K), "a keyed actor has no memory of flows (GYRE_FLOW) on CUDA");
-    static_assert(!GYRE_ASKS, "a keyed actor is in no pipeline whose kernels ask, on CUDA");
     gyre_link_open_<K>(arguments, view, links);
     if (threadIdx.x == 0) {
         links->drains = 0;
@@ -45,11 +44,51 @@ GYRE_HELPER void gyre_keyed_linked_open_(const gyre_cuda_arguments &arguments, g
     __syncthreads();
 }
 
+/* ---- asks ---- */
+
+#if GYRE_ASKS
+/* What asks have in front of their messages lies behind the cells in device memory, for the other blocks. */
+template <class K> GYRE_HELPER gyre_chunk *gyre_keyed_asks_(gyre_chunk *cells)
+{
+    return (gyre_chunk *)((gyre_u8 *)cells + gyre_link_shape_<K>::far_bytes);
+}
+
+/* Copies that of the block's run. Called by all threads. */
+GYRE_HELPER void gyre_keyed_copy_asks_(gyre_chunk *to, const gyre_chunk *from, gyre_u32 messages)
+{
+    for (gyre_u32 i = threadIdx.x; i < messages * GYRE_ASK_CHUNKS; i += blockDim.x)
+        to[i] = from[i];
+}
+
+/* Waits until all messages of the run may be answered: rings of asks are never full for good (link_layout.h). Called by all threads. */
+GYRE_HELPER void gyre_keyed_await_room_(gyre_link_view_ *links)
+{
+    if (threadIdx.x < 32)
+        while (gyre_link_room_(links, links->run.count, GYRE_ALL_LANES) < links->run.count)
+            ;
+    __syncthreads();
+}
+
+template <class K> GYRE_HELPER constexpr gyre_u32 gyre_keyed_linked_most_()
+{
+    return gyre_link_shape_<K>::far_bytes / gyre_link_shape_<K>::cell_bytes < GYRE_LINK_IN_TURN
+               ? gyre_link_shape_<K>::far_bytes / gyre_link_shape_<K>::cell_bytes
+               : GYRE_LINK_IN_TURN;
+}
+#else
+template <class K> GYRE_HELPER constexpr gyre_u32 gyre_keyed_linked_most_()
+{
+    return GYRE_KEYED_THREADS;
+}
+#endif
+
+/* ---- a run ---- */
+
 /* Notes message `slot` if this block owns its key. Returns its part then. Settles one that its handler does not get. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_keyed_linked_sort_(gyre_keyed_run_ *run, const gyre_link_view_ *links,
-                                             gyre_chunk *cells, gyre_u32 slot, const gyre_keyed_table *table,
-                                             gyre_context *gyre, gyre_u32 *mine)
+GYRE_HELPER gyre_u32 gyre_keyed_linked_sort_(gyre_keyed_run_ *run, gyre_link_view_ *links, gyre_chunk *cells,
+                                             gyre_u32 slot, const gyre_keyed_table *table, gyre_context *gyre,
+                                             gyre_u32 *mine)
 {
     gyre_chunk *cell = cells + slot * gyre_stage_<K>::cell;
     const gyre_slot *in = (const gyre_slot *)cell;
@@ -93,7 +132,7 @@ GYRE_HELPER void gyre_keyed_linked_complete_(const gyre_link_view_ *links, gyre_
 /* Handles the messages of the run whose keys this block owns. Called by all threads. run->others: messages that other blocks own. */
 template <class K>
 GYRE_HELPER void gyre_keyed_linked_run_(const gyre_cuda_arguments &arguments, gyre_keyed_run_ *run,
-                                        const gyre_link_view_ *links, gyre_chunk *cells, gyre_context *gyre)
+                                        gyre_link_view_ *links, gyre_chunk *cells, gyre_context *gyre)
 {
     const gyre_keyed_table *table = (const gyre_keyed_table *)arguments.state;
     gyre_u32 part = GYRE_KEYED_NOWHERE, mine = 0;
@@ -115,6 +154,9 @@ GYRE_HELPER void gyre_keyed_linked_run_(const gyre_cuda_arguments &arguments, gy
         atomicAdd(&links->view->failed, (gyre_u64)failed);
     gyre_keyed_note_due_<K>(arguments, links->view, gyre);
     __syncthreads(); /* all threads have settled their messages */
+#if GYRE_ASKS
+    gyre_link_publish_placed_(links);
+#endif
     gyre_keyed_linked_complete_<K>(links, cells, mine);
 }
 
@@ -172,8 +214,9 @@ template <class K>
 GYRE_HELPER gyre_u32 gyre_keyed_linked_next_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                              gyre_chunk *cells)
 {
+    const gyre_u32 window = links->view->stage.window, most = gyre_keyed_linked_most_<K>();
     if (threadIdx.x < 32)
-        gyre_link_find_(arguments, links, links->view->stage.window);
+        gyre_link_find_(arguments, links, window < most ? window : most);
     __syncthreads();
     if (links->run.from == GYRE_RUN_NONE)
         return 0;
@@ -196,6 +239,10 @@ GYRE_HELPER void gyre_keyed_linked_lead_(const gyre_cuda_arguments &arguments, g
            gyre_keyed_reminds_<K>(arguments, links->view, blockIdx.x, gridDim.x, gyre)) {
         if (*(volatile gyre_u32 *)&links->run.from == GYRE_RUN_NONE) /* keys were reminded */
             continue;
+#if GYRE_ASKS
+        if (gridDim.x > 1)
+            gyre_keyed_copy_asks_(gyre_keyed_asks_<K>(cells), links->asks, links->run.count);
+#endif
         if (gridDim.x > 1)
             gyre_keyed_linked_post_(arguments, links, run);
         gyre_keyed_linked_run_<K>(arguments, run, links, cells, gyre);
@@ -223,6 +270,10 @@ GYRE_HELPER void gyre_keyed_linked_follow_(const gyre_cuda_arguments &arguments,
             continue;
         if (threadIdx.x == 0)
             gyre_turn_begins_(gyre_turn_(arguments, 0));
+#if GYRE_ASKS
+        gyre_keyed_copy_asks_(links->asks, gyre_keyed_asks_<K>(cells), links->run.count);
+        gyre_keyed_await_room_(links);
+#endif
         gyre_keyed_linked_run_<K>(arguments, run, links, cells, gyre);
         __syncthreads(); /* all threads have written their replies */
         if (threadIdx.x > 0)

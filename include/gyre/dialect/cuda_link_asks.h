@@ -125,11 +125,11 @@ GYRE_OUTLINE_ void gyre_ask_address_(const gyre_link_ask *mine, gyre_link_ask *t
     to->returns[depth].token = token;
 }
 
-/* Puts the reply in `out` into the next place of the port that leads to whoever asked. */
-GYRE_OUTLINE_ void gyre_ask_answer_(gyre_link_out_ *out, const gyre_link_ask *mine, const gyre_slot *reply,
-                                    gyre_u64 origin)
+/* Puts the reply into place `at` of the port `out`, which leads to whoever asked. */
+GYRE_OUTLINE_ void gyre_ask_answer_(const gyre_link_out_ *out, gyre_u64 at, const gyre_link_ask *mine,
+                                    const gyre_slot *reply, gyre_u64 origin)
 {
-    gyre_link_slot *const slot = (gyre_link_slot *)(out->slots + (out->next & out->mask) * out->stride);
+    gyre_link_slot *const slot = (gyre_link_slot *)(out->slots + (at & out->mask) * out->stride);
     gyre_link_ask *const ask = (gyre_link_ask *)(slot + 1);
     gyre_u64 *to = (gyre_u64 *)(ask + 1);
     const gyre_u64 *from = (const gyre_u64 *)(reply + 1);
@@ -143,7 +143,6 @@ GYRE_OUTLINE_ void gyre_ask_answer_(gyre_link_out_ *out, const gyre_link_ask *mi
     for (gyre_u32 i = 0; i < (reply->length + 7) / 8; i++)
         to[i] = from[i];
     gyre_ask_address_(mine, ask, 1, 0);
-    out->next++;
 }
 
 /*
@@ -169,11 +168,13 @@ GYRE_HELPER void gyre_link_place_asks_(gyre_link_view_ *links, const gyre_link_p
                                                 GYRE_SLOT_HEADER_SIZE),
                               0, out->back);
     }
-    if (message.answer)
-        gyre_ask_answer_(&links->outs[message.answer - 1], mine,
+    if (message.answer) {
+        gyre_link_out_ *out = &links->outs[message.answer - 1];
+        gyre_ask_answer_(out, out->next++, mine,
                          (const gyre_slot *)(places.cells + number * gyre_stage_<K>::cell +
                                              gyre_stage_<K>::request_chunks),
                          message.next);
+    }
 }
 #define GYRE_LINK_PLACE_ASKS_(K, links, places, number, message, ports)                                      \
     gyre_link_place_asks_<K>((links), (places), (number), (message), (ports))

@@ -30,6 +30,11 @@
  */
 #define GYRE_KEYED_THREADS    512
 #define GYRE_KEYED_STAGE_SIZE 131072
+/*
+ * Most bytes of what the threads of a keyed actor share about a run (gyre_keyed_run_), which no message can have. In a stage of pipelines
+ * they lie in front of the messages.
+ */
+#define GYRE_KEYED_RUN_MOST (22u << 10)
 
 /*
  * A keyed actor of at least so many blocks, whose messages are lines, has blocks that route them and blocks that handle them

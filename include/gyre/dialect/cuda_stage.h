@@ -14,8 +14,6 @@
 #define GYRE_ACTOR_CLOCKS 200000 /* 100 us: messages not handled by then go to the next run */
 /* most bytes of a state that is in shared memory while messages are served */
 #define GYRE_ACTOR_NEAR_MOST 1024
-/* most bytes of what the threads of a keyed actor share about a run (gyre_keyed_run_), which no message can have */
-#define GYRE_KEYED_RUN_MOST (22u << 10)
 
 /** Constants that follow from a kernel's types. Sizes in chunks. */
 template <class K> struct gyre_stage_ {
