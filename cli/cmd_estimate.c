@@ -126,6 +126,12 @@ static int estimate_in(const cli_context *cli, const struct options *options, es
     int code = trial_run(&desc, requests, &trial);
     if (code == CLI_OK)
         code = traffic_file_read(&traffic, path);
+    if (code == CLI_OK && traffic.form == GYRE_FORM_GRID)
+        code = cli_usage_error(
+            cli,
+            "kernel '%s' is a grid kernel, and nothing is known of what its blocks wait for each "
+            "other: measure it on the device",
+            trial.kernel);
     if (code == CLI_OK && traffic.form != GYRE_FORM_LANE && traffic.form != GYRE_FORM_BLOCK &&
         options->blocks > 1)
         code = cli_usage_error(cli, "kernel '%s' is an actor and has one block: leave --blocks out",

@@ -59,7 +59,7 @@ static bool read_kernel(traffic_file *traffic, const char *line)
                   " cut %" SCNu64,
                   traffic->kernel, &traffic->form, &traffic->lanes, &traffic->messages, &traffic->groups,
                   &traffic->cut) == 6 &&
-           traffic->form >= 1 && traffic->form <= 4 && traffic->lanes >= 1 && traffic->lanes <= LANES_MAX;
+           traffic->form >= 1 && traffic->form <= 5 && traffic->lanes >= 1 && traffic->lanes <= LANES_MAX;
 }
 
 static bool read_line(traffic_file *traffic, const char *line, size_t number)

@@ -26,6 +26,12 @@
  *             All lanes of a block run the handler for the same message, with barriers and a shared `scratch`.
  *             The result is lane 0's, or the failure of the lowest lane that failed.
  *
+ *     grid    GYRE_GRID_KERNEL(name, request, reply, scratch)
+ *             GYRE_GRID_KERNEL_WITH(name, request, reply, scratch, state, buffers)
+ *             All lanes of all blocks run the handler for the same message, and meet at `gyre_grid_barrier(gyre)`. The scratch is
+ *             a block's own. The result is that of lane 0 of block 0, or the failure of the lowest lane of the lowest block that
+ *             failed.
+ *
  *     actor   GYRE_ACTOR(name, request, reply, state)
  *             GYRE_ACTOR_WITH(name, request, reply, state, buffers)
  *             One lane in one block: messages one after the other, in the order of each queue.
@@ -74,6 +80,8 @@
  *     GYRE_KERNEL_TO_WITH(name, request, reply, ports, state, buffers)
  *     GYRE_BLOCK_KERNEL_TO(name, request, reply, ports, scratch), lane 0 emits
  *     GYRE_BLOCK_KERNEL_TO_WITH(name, request, reply, ports, scratch, state, buffers)
+ *     GYRE_GRID_KERNEL_TO(name, request, reply, ports, scratch), lane 0 of block 0 emits
+ *     GYRE_GRID_KERNEL_TO_WITH(name, request, reply, ports, scratch, state, buffers)
  *     GYRE_ACTOR_TO(name, request, reply, ports, state)
  *     GYRE_ACTOR_TO_WITH(name, request, reply, ports, state, buffers)
  *     GYRE_KERNEL_OF_TO(name, LIST, ports), GYRE_BLOCK_KERNEL_OF_TO(name, LIST, ports, scratch),
@@ -163,6 +171,12 @@ typedef int gyre_result;
  *   T gyre_block_sum_T(gyre, T value), gyre_block_min_T, gyre_block_max_T    T of u32 i32 u64 i64 f32 f64; folded
  *                                                    neighbours first, then pairs of pairs, on every backend
  *   T gyre_block_broadcast_T(gyre, T value, u32 from_lane)
+ *
+ * In grid kernels, called by all lanes of all blocks alike (in others the check stage refuses it, and it fails the message):
+ *
+ *   void gyre_grid_barrier(gyre)                     what any lane stored before it in state, buffers and reply, all see after it.
+ *                                                    A block that misses it fails the message (-3)
+ *   u32 gyre_grid_lane(gyre), gyre_grid_lane_count(gyre)     numbers of lanes, over all blocks; in every form
  *
  * On buffers that messages name (gyre_handle):
  *

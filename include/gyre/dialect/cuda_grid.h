@@ -72,27 +72,46 @@ GYRE_HELPER volatile gyre_grid_failure_ *gyre_grid_failure_of_(const gyre_cuda_a
 
 /* ---- the barrier ---- */
 
+/*
+ * Adds to the word when what the block stored before is there for the others. Lane 0 has met the other lanes: what they stored is part
+ * of that.
+ */
+GYRE_HELPER void gyre_grid_add_(gyre_u64 *word, gyre_u64 value)
+{
+    asm volatile("red.release.gpu.global.add.u64 [%0],%1;" ::"l"(word), "l"(value) : "memory");
+}
+
+/* What the others stored before they added to the word is read from here on. */
+GYRE_HELPER void gyre_grid_acquire_(void)
+{
+#if __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
+    asm volatile("fence.acquire.gpu;" ::: "memory");
+#else
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#endif
+}
+
 /* Joins the next barrier and waits for the other blocks. Called by lane 0, after the lanes have met. */
 GYRE_HELPER void gyre_grid_join_(gyre_context *gyre, gyre_u32 place)
 {
-    volatile gyre_block_shared *shared = gyre->shared;
-    if (shared->grid_parted)
-        return;
-    const gyre_u32 all = (shared->grid_turn + 1) * gridDim.x, sum = shared->grid_places + place;
+    const gyre_u32 all = ++gyre->grid_joins * gridDim.x;
     gyre_u64 word;
-    shared->grid_turn++;
-    shared->grid_places = sum;
-    __threadfence(); /* what the block stored, which lane 0 met at its barrier, comes first */
-    atomicAdd(gyre->grid, 1 | GYRE_GRID_PLACE_(place));
+    gyre->grid_places += place;
+    gyre_grid_add_(gyre->grid, 1 | GYRE_GRID_PLACE_(place));
     do
         word = gyre_near_load_(gyre->grid);
     while ((gyre_u32)word < all && !GYRE_GRID_ENDED_OF_(word));
-    __threadfence(); /* and what the others stored is read from now on */
+    gyre_grid_acquire_();
     if ((gyre_u32)word < all ||
-        ((gyre_u32)word == all && (word & GYRE_GRID_PLACES_) != GYRE_GRID_PLACE_((gyre_u64)sum * gridDim.x)))
-        shared->grid_parted = 1;
+        ((gyre_u32)word == all &&
+         (word & GYRE_GRID_PLACES_) != GYRE_GRID_PLACE_((gyre_u64)gyre->grid_places * gridDim.x)))
+        *(volatile gyre_u32 *)&gyre->shared->grid_parted = 1;
 }
 
+/*
+ * Counts as two barriers of the block, as a fold does: one after which lane 0 joins, and one that the lanes leave when it is back. A lane
+ * that was elsewhere at the first fails the message, and the block joins no more in it.
+ */
 GYRE_HELPER void gyre_grid_meet_(gyre_context *gyre, gyre_u32 place)
 {
     volatile gyre_block_shared *shared = gyre->shared;
@@ -100,16 +119,19 @@ GYRE_HELPER void gyre_grid_meet_(gyre_context *gyre, gyre_u32 place)
         gyre_fail_(gyre, GYRE_FAILURE_BARRIER, "grid barriers are for grid kernels");
         return;
     }
-    if (!gyre_meet_alike_(gyre, place)) {
-        shared->grid_parted = 1; /* the others learn it when this block returns */
-        return;
-    }
+    const gyre_u32 turn = gyre->barrier_turn;
+    const int met = gyre_meet_(gyre, place);
+    if (!met)
+        shared->parted = turn;
+    else if (gyre->lane == 0 && gyre->grid && !shared->grid_parted)
+        gyre_grid_join_(gyre, place);
+    gyre->barrier_turn++;
+    gyre_together_();
     if (!gyre->grid)
         return;
-    if (gyre->lane == 0)
-        gyre_grid_join_(gyre, place);
-    gyre_together_();
-    if (shared->grid_parted)
+    if (shared->parted == turn)
+        shared->grid_parted = 1; /* the others learn it when this block returns */
+    else if (shared->grid_parted)
         gyre_fail_(gyre, GYRE_FAILURE_BARRIER, "the blocks of a grid met different barriers");
 }
 
@@ -118,8 +140,9 @@ GYRE_HELPER void gyre_grid_meet_(gyre_context *gyre, gyre_u32 place)
 /* Begins a message in this block. Called by all threads, which are together afterwards. */
 GYRE_HELPER void gyre_grid_begin_(gyre_context *gyre, gyre_u64 header)
 {
+    gyre->grid_joins = gyre->grid_places = 0;
     if (gyre->lane == 0)
-        gyre->shared->grid_turn = gyre->shared->grid_places = gyre->shared->grid_parted = 0;
+        gyre->shared->grid_parted = 0;
     gyre_block_begin_(gyre);
     GYRE_HEADER_SHARE_(gyre, header);
     __syncthreads();
@@ -170,15 +193,13 @@ GYRE_HELPER void gyre_grid_tell_(const gyre_cuda_arguments &arguments, gyre_u64 
 #endif
 #endif
 #endif
-    __threadfence();
     asm volatile("st.release.gpu.global.u64 [%0],%1;" ::"l"(&post->serial), "l"(post->serial + 1) : "memory");
 }
 
 /* Says that the block has returned. Called by lane 0, after the lanes have met. */
 GYRE_HELPER void gyre_grid_end_(const gyre_cuda_arguments &arguments)
 {
-    __threadfence();
-    atomicAdd(&gyre_grid_post_of_(arguments)->word, GYRE_GRID_ENDED_);
+    gyre_grid_add_(&gyre_grid_post_of_(arguments)->word, GYRE_GRID_ENDED_);
 }
 
 /*
@@ -214,7 +235,7 @@ GYRE_HELPER gyre_u32 gyre_grid_complete_(const gyre_cuda_arguments &arguments, g
         do
             word = gyre_near_load_(&gyre_grid_post_of_(arguments)->word);
         while (GYRE_GRID_ENDED_OF_(word) < gridDim.x);
-        __threadfence();
+        gyre_grid_acquire_();
         shared->grid_any = (word & GYRE_GRID_FAILED_) != 0;
         shared->grid_failed = 0xffffffffu;
     }

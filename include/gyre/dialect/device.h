@@ -38,8 +38,6 @@ typedef struct gyre_block_shared {
 #endif
 #if defined(GYRE_DIALECT_CUDA) && GYRE_GRID
     gyre_u64 grid_serial; /* of the message that block 0 posted last */
-    gyre_u32 grid_turn;   /* grid barriers that the block joined in this message */
-    gyre_u32 grid_places; /* the sum of their places */
     gyre_u32 grid_parted; /* the blocks do not meet any more in this message */
     gyre_u32 grid_any, grid_failed, grid_there;
 #endif
@@ -120,6 +118,8 @@ typedef struct gyre_context {
     GYRE_GLOBAL gyre_device_log *log;
 #if defined(GYRE_DIALECT_CUDA) && GYRE_GRID
     gyre_u64 *grid; /* the word by which blocks meet (cuda_grid.h); NULL: there is one block */
+    gyre_u32 grid_joins,
+        grid_places; /* of lane 0: barriers that the block joined in this message, the sum of their places */
 #endif
     GYRE_SHARED gyre_block_shared *shared;
     const GYRE_GLOBAL gyre_control_handle *handles; /* buffers that messages may name; NULL: none may */

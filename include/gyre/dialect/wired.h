@@ -272,6 +272,7 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
     GYRE_KEYED_ACTOR_REMINDED(name_, request_, reply_, state_, key_)
 /* one lane decodes a message, into memory that only its block can reach */
 #define GYRE_GRID_KERNEL_WITH(name_, request_, reply_, scratch_, state_, buffers_)                           \
+    GYRE_GRID_MARK_(name_)                                                                                   \
     GYRE_NO_WIRED_KEYS_("grid kernel '" #name_                                                               \
                         "' has no wire form: leave wire out of the section of its queue")                    \
     GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)

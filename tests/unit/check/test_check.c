@@ -405,6 +405,13 @@ static const struct line_of_rule {
          "in the kernel 'k', of which one lane works on a message: declare it with GYRE_BLOCK_KERNEL"},
         {"GYRE_ACTOR(a, request_type, reply_type, reply_type) { gyre_barrier(gyre); return GYRE_NO_REPLY; }",
          "in the kernel 'a'"},
+        {"GYRE_BLOCK_KERNEL(b, request_type, reply_type, gyre_none) { gyre_grid_barrier(gyre); return 2; }",
+         "gyre_grid_barrier in the kernel 'b', whose blocks work on messages of their own: declare it with "
+         "GYRE_GRID_KERNEL"},
+        {"GYRE_HELPER void meet(gyre_context *gyre) { gyre_grid_barrier(gyre); } GYRE_GRID_KERNEL(g, "
+         "request_type, reply_type, gyre_none) { meet(gyre); return 2; } GYRE_ACTOR(o, request_type, "
+         "reply_type, reply_type) { meet(gyre); return 2; }",
+         "gyre_grid_barrier in the kernel 'o'"},
 },
   body_lines[] = {
       {"reply->n = any(request->n > 3);", "call of 'any' with a truth value"},
@@ -442,7 +449,7 @@ static void join_lines(char *text, size_t size, const struct line_of_rule *lines
 
 START_TEST(each_of_many_lines_is_refused)
 {
-    char helpers[2048], body[1024];
+    char helpers[4096], body[1024];
     join_lines(helpers, sizeof helpers, helper_lines, HELPER_LINES);
     join_lines(body, sizeof body, body_lines, BODY_LINES);
     strncat(helpers, helpers_behind, sizeof helpers - strlen(helpers) - 1);
