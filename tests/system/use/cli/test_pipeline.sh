@@ -178,13 +178,13 @@ run pipeline orders --config "$graded" --json
 exits 0
 prints '"level":2'
 run pipeline orders --config "$graded" --set link.priced.level=4
-refuses 4 "command line: link.priced.level = 4 is too large; expected a whole number from 0 to 3"
+refuses 4 "command line: level = '4' in [link.priced] is out of range; expected a whole number from 0 to 3"
 run pipeline orders --config "$graded" --set link.large.level=1
 refuses 4 "pipeline 'orders': command line: link 'large': level: expected 0, found 1: its messages are thrown away"
 run pipeline orders --config "$graded" --set link.priced.to=book:priced
 refuses 4 "pipeline 'orders': command line: link 'priced': to: kernel 'book' takes messages 'priced' alone, found 'book:priced': leave ':priced' out"
 run pipeline orders --config "$graded" --set link.priced.to=book:
-refuses 4 "command line: link.priced.to = book: is not two names; expected a name of letters, digits, '_', '-' and '.', or two of them with ':' in between"
+refuses 4 "command line: to = 'book:' in [link.priced] is not two names; expected a name of letters, digits, '_', '-' and '.', or two of them with ':' in between"
 
 # ---- pools ----
 
