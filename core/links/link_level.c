@@ -32,6 +32,25 @@ static gyre_status check_target(const struct gyre_link *link, const struct gyre_
     return GYRE_OK;
 }
 
+static bool is_member(const gyre_pipeline *pipeline, int node)
+{
+    for (int i = 0; i < pipeline->link_count; i++)
+        if (pipeline->links[i].to == node && pipeline->links[i].pool[0])
+            return true;
+    return false;
+}
+
+static gyre_status check_no_member(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    if (!is_member(pipeline, link->to))
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INVALID,
+        "level: kernel '%s' is a member of a pool, and takes from whichever ring has most: leave the "
+        "level out",
+        pipeline->nodes[link->to].facts.name);
+}
+
 gyre_status gyre_link_level_check(const gyre_pipeline *pipeline, const struct gyre_link *link)
 {
     const char *none = why_none(link);
@@ -43,29 +62,20 @@ gyre_status gyre_link_level_check(const gyre_pipeline *pipeline, const struct gy
                               GYRE_LEVEL_MAX, link->level);
     if (none)
         return gyre_error_set(GYRE_INVALID, "level: expected 0, found %u: %s", link->level, none);
-    return check_target(link, &pipeline->nodes[link->to].facts);
+    const gyre_status status = check_target(link, &pipeline->nodes[link->to].facts);
+    return status == GYRE_OK ? check_no_member(pipeline, link) : status;
 }
 
-static bool is_member(const gyre_pipeline *pipeline, int node)
-{
-    for (int i = 0; i < pipeline->link_count; i++)
-        if (pipeline->links[i].to == node && pipeline->links[i].pool[0])
-            return true;
-    return false;
-}
-
+/* Members of pools that were added behind the link. */
 gyre_status gyre_link_levels_check(const gyre_pipeline *pipeline)
 {
-    for (int i = 0; i < pipeline->link_count; i++) {
+    gyre_status status = GYRE_OK;
+    for (int i = 0; i < pipeline->link_count && status == GYRE_OK; i++) {
         const struct gyre_link *link = &pipeline->links[i];
-        if (link->level == 0 || !is_member(pipeline, link->to))
-            continue;
-        gyre_error_set(
-            GYRE_INVALID,
-            "link '%s': level: kernel '%s' is a member of a pool, and takes from whichever ring has most: leave "
-            "the level out",
-            link->name, pipeline->nodes[link->to].facts.name);
-        return gyre_wiring_blame(link->place.level, GYRE_INVALID);
+        if (link->level)
+            status = check_no_member(pipeline, link);
+        if (status != GYRE_OK)
+            status = gyre_wiring_blame(link->place.level, gyre_error_add(status, "link '%s'", link->name));
     }
-    return GYRE_OK;
+    return status;
 }

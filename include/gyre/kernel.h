@@ -202,7 +202,7 @@ typedef int gyre_result;
  *   T *gyre_ask(gyre, port, u32 token)
  *                                  as gyre_emit, of a port declared with ASK. The token, any number but 0, comes back with the answer
  *   u32 gyre_token(gyre)           in every kernel: the token of the ask whose answer the message is; 0: it is no answer
- *   u32 gyre_round(gyre)           in the kernel that begins the rounds of its pipeline (on the CPU and on OpenCL): which round begins now, from 1 on,
+ *   u32 gyre_round(gyre)           in the kernel that begins the rounds of its pipeline (pipeline.h): which round begins now, from 1 on,
  *                                  with a request of zeros; 0: the message is one of a client or of a link
  *
  * Memory of a flow at a kernel: GYRE_FLOW(join, partial), at file scope, gives the kernel

@@ -268,7 +268,7 @@ GYRE_API gyre_status gyre_pipeline_info_get(const gyre_pipeline *pipeline, gyre_
 GYRE_API gyre_status gyre_link_retarget(gyre_pipeline *pipeline, const char *link, const char *to,
                                         uint64_t deadline_ns);
 /**
- * Adds a kernel to the subscribers of a topic. Of `desc`, `topic`, `to`, `slow` and `capacity` count; `from` is NULL: all that
+ * Adds a kernel to the subscribers of a topic. Of `desc`, `topic`, `to`, `slow`, `capacity` and `level` count; `from` is NULL: all that
  * send to it.
  */
 GYRE_API gyre_status gyre_link_open(gyre_pipeline *pipeline, const gyre_link_desc *desc);

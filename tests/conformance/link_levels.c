@@ -157,6 +157,9 @@ static void wrong_levels_are_told(struct conformance *test)
     tap.topic = "parcels";
     tap.slow = GYRE_SLOW_TAP;
     refuse(test, tap, "level: expected 0, found 1: a tap holds nobody up");
+    gyre_link_desc other = join("sort.plain", "read", 0);
+    other.pool = "parcels"; /* and the link behind it leads to the same kernel by a level */
+    refuse(test, other, "level: kernel 'read' is a member of a pool, and takes from whichever ring has most");
     gyre_link_desc member = join("sort.plain", "read", 1);
     member.pool = "parcels";
     refuse(test, member, "level: expected 0, found 1: a member of a pool takes from whichever ring has most");

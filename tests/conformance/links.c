@@ -451,21 +451,36 @@ static void draw_graph(struct graph *graph, uint64_t *random)
         }
 }
 
-static gyre_pipeline *open_graph(struct conformance *test, const struct graph *graph, uint64_t *random)
+/* `graded`: links of all levels lead to it, for which a GPU compiles it (gyre_launch_desc.stage). */
+static void launch_node(struct conformance *test, const char *name, uint32_t blocks, bool graded)
 {
+    gyre_kernel *launched = NULL;
+    gyre_launch_desc desc = launch_desc(test, "links.gyre.c", name);
+    desc.name = name;
+    desc.blocks = blocks;
+    desc.stage = graded ? 10 : 0;
+    must(gyre_launch(test->runtime, &desc, &launched));
+}
+
+/* In every second graph links have levels, which change nothing of how flows end. */
+static gyre_pipeline *open_graph(struct conformance *test, const struct graph *graph, uint64_t seed,
+                                 uint64_t *random)
+{
+    const bool graded = seed % 2 == 0;
     static char names[GRAPH_NODES][16], ports[GRAPH_NODES][2][32];
     const char *answers[GRAPH_NODES];
     gyre_link_desc links[GRAPH_NODES * 2];
     for (uint32_t i = 0; i < GRAPH_NODES; i++) {
         snprintf(names[i], sizeof names[i], "node%u", i);
         answers[i] = names[i];
-        launch_as(test, names[i], names[i], 1 + (uint32_t)graph_draw(random, 2));
+        launch_node(test, names[i], 1 + (uint32_t)graph_draw(random, 2), graded);
     }
     for (uint32_t i = 0; i < GRAPH_NODES * 2; i++) {
         const uint32_t node = i / 2, port = i % 2;
         snprintf(ports[node][port], sizeof ports[0][0], "node%u.%s", node, port ? "right" : "left");
         links[i] = join(ports[node][port],
                         graph->counts[node][port] ? names[graph->targets[node][port][0]] : "nowhere");
+        links[i].level = graded && graph->counts[node][port] ? (uint32_t)(token_mix(seed, i) % 4) : 0;
     }
     gyre_pipeline_desc desc = describe(&answers[0], answers, links, GRAPH_NODES * 2);
     desc.answer_count = GRAPH_NODES;
@@ -478,7 +493,7 @@ static void run_graph(struct conformance *test, uint64_t seed)
     struct graph graph;
     uint64_t random = seed;
     draw_graph(&graph, &random);
-    graph_run(test, &graph, open_graph(test, &graph, &random), seed, 2000);
+    graph_run(test, &graph, open_graph(test, &graph, seed, &random), seed, 2000);
 }
 
 static void random_graphs_end_each_flow_as_foreseen(struct conformance *test)

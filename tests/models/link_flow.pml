@@ -14,12 +14,16 @@
  * Abstracted: rings (link_ring.pml) are a set of messages; additions are atomic and seen at once: the order that C gives them
  * is by `alive` and by the sequences of messages.
  *
+ * With ROUNDS, begin_round and note_sent in backends/cpu/cpu_flow.c, and cuda_link_rounds.h: in place of a completion without a reply a message
+ * goes to the kernel that begins rounds, as its flow's only one, unless nothing was emitted in the last round.
+ *
  * Invariants: each request is completed once, after every message of its flow was handled, with the outcome that follows from
  * what its handlers did: a failure beats a reply, two replies are a failure, one reply is whole and is the reply, else there
- * is none; the reply is written by one handler; nobody waits for ever for a completion (deadlock check).
+ * is none; the reply is written by one handler; nobody waits for ever for a completion (deadlock check). A round begins when
+ * every message of the last one was handled and something was emitted in it, and only then.
  *
  * Mutants: ACCOUNT_AFTER_PUBLISH SOLE_ACCOUNT_AFTER_PUBLISH SOLE_KEPT DECREMENT_BEFORE_NOTE PLAIN_ALIVE PLAIN_ANSWERS
- * FAILED_EMITS ANSWERS_STAY REPLY_BEATS
+ * FAILED_EMITS ANSWERS_STAY REPLY_BEATS; with ROUNDS: STIRRED_STAYS STIR_AFTER_PUBLISH ROUND_COUNTED
  */
 #ifndef WORKERS
 #define WORKERS 2
@@ -43,6 +47,15 @@ byte reply; /* 0: not written */
 mtype = { NONE, NO_REPLY, REPLY, FAILED, TWO_REPLIED };
 mtype completed = NONE;
 byte completion_flow; /* the request that the completion is of */
+
+#ifdef ROUNDS
+bool stirred;  /* something was emitted in this round */
+byte rounds;
+bool emitted;  /* a ghost: the same, as it is */
+#define ROUND_OF_FLOW rounds
+#else
+#define ROUND_OF_FLOW 0
+#endif
 
 /* Ghosts. */
 byte under_way;        /* messages that are published, or whose handlers run, and requests */
@@ -103,16 +116,98 @@ inline note()
     fi
 }
 
+/* ---- rounds ---- */
+
+inline stir()
+{
+#ifdef ROUNDS
+    if
+    :: emits > 0 -> stirred = true
+    :: else
+    fi
+#else
+    skip
+#endif
+}
+
+/* The request is taken: what the flow says is of an earlier one. */
+inline begin_rounds()
+{
+#ifdef ROUNDS
+#ifndef STIRRED_STAYS
+    stirred = false;
+#endif
+    d_step {
+        rounds = 0;
+        emitted = false
+    }
+#else
+    skip
+#endif
+}
+
+#ifdef ROUNDS
+inline next_round()
+{
+    d_step {
+        assert(emitted && under_way == 1);
+        stirred = false;
+        emitted = false;
+        rounds++
+    }
+#ifdef ROUND_COUNTED
+    links ! flow, 0, false
+#else
+    links ! flow, 0, true
+#endif
+}
+#endif
+
+/* The only message of its flow emitted nothing, and nobody replied or failed. */
+inline end_silent()
+{
+#ifdef ROUNDS
+    if
+    :: stirred -> next_round()
+    :: else ->
+        assert(!emitted);
+        complete(NO_REPLY)
+    fi
+#else
+    complete(NO_REPLY)
+#endif
+}
+
+/* The same of a flow that was counted: something was emitted in its round. */
+inline end_counted()
+{
+#ifdef ROUNDS
+    assert(stirred);
+    next_round()
+#else
+    complete(NO_REPLY)
+#endif
+}
+
 /* ---- the end ---- */
 
 inline publish(only)
 {
+#ifndef STIR_AFTER_PUBLISH
+    stir();
+#endif
+#ifdef ROUNDS
+    emitted = emitted || emits > 0;
+#endif
     for (k : 1 .. emits) {
         atomic {
             under_way = under_way + (k < emits); /* the handled message is done with the last one */
             links ! flow, hops + 1, only
         }
     }
+#ifdef STIR_AFTER_PUBLISH
+    stir();
+#endif
     k = 0
 }
 
@@ -134,7 +229,7 @@ inline end_flow()
     :: failures > 0 -> complete(FAILED)
     :: failures == 0 && answers > 1 -> complete(TWO_REPLIED)
     :: failures == 0 && answers == 1 -> complete(REPLY)
-    :: else -> complete(NO_REPLY)
+    :: else -> end_counted()
     fi
 #endif
 }
@@ -177,7 +272,7 @@ inline settle_sole()
     :: emits == 0 && replies ->
         reply = 1 + flow;
         complete(REPLY)
-    :: emits == 0 && !fails && !replies -> complete(NO_REPLY)
+    :: emits == 0 && !fails && !replies -> end_silent()
     fi
 }
 
@@ -242,11 +337,11 @@ inline choose()
         if
         :: true
 #ifdef FAILED_EMITS
-        :: hops < LINKS -> emits = 1
-        :: hops < LINKS -> emits = 2
+        :: hops + ROUND_OF_FLOW < LINKS -> emits = 1
+        :: hops + ROUND_OF_FLOW < LINKS -> emits = 2
 #else
-        :: hops < LINKS && !fails -> emits = 1
-        :: hops < LINKS && !fails -> emits = 2
+        :: hops + ROUND_OF_FLOW < LINKS && !fails -> emits = 1
+        :: hops + ROUND_OF_FLOW < LINKS && !fails -> emits = 2
 #endif
         fi
     }
@@ -278,7 +373,8 @@ proctype worker()
 end_wait:
         if
         :: links ? flow, hops, sole
-        :: atomic { requests ? flow -> sole = true }
+        :: atomic { requests ? flow -> sole = true };
+            begin_rounds()
         fi;
         handle()
     od

@@ -76,6 +76,19 @@ START_TEST(powers_are_powers_of_two)
 }
 END_TEST
 
+START_TEST(a_target_is_a_name_or_two)
+{
+    struct gyre_config_row row = {.type = GYRE_VALUE_TARGET, .preset = ""};
+    const char *right[] = {"", "a", "a-b.c:d_e"}, *wrong[] = {":", "a:", ":a", "a:b:c", "a :b", "a/b:c"};
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++)
+        ck_assert_int_eq(read_as(row, right[i]), GYRE_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        refused(row, wrong[i],
+                "is not two names; expected a name of letters, digits, '_', '-' and '.', or two of them with ':' in "
+                "between");
+}
+END_TEST
+
 START_TEST(lists_of_names_are_separated_by_commas)
 {
     struct gyre_config_row row = {.type = GYRE_VALUE_NAMES, .preset = ""};
@@ -240,6 +253,7 @@ int main(void)
     tcase_add_test(tcase, integers_are_decimal_and_in_range);
     tcase_add_test(tcase, integers_of_64_bits_are_exact_and_more_overflow);
     tcase_add_test(tcase, powers_are_powers_of_two);
+    tcase_add_test(tcase, a_target_is_a_name_or_two);
     tcase_add_test(tcase, lists_of_names_are_separated_by_commas);
     tcase_add_test(tcase, sizes_take_binary_units);
     tcase_add_test(tcase, bools_have_four_spellings_each);

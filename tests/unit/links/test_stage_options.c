@@ -6,10 +6,13 @@
 
 #include <string.h>
 
-#define STAGE  GYRE_KERNEL_STAGE_OPTION
-#define LIMITS GYRE_KERNEL_LIMITS_OPTION
-#define ASKS   GYRE_KERNEL_ASKS_OPTION
-#define POOLS  GYRE_KERNEL_POOLS_OPTION
+#define STAGE   GYRE_KERNEL_STAGE_OPTION
+#define LIMITS  GYRE_KERNEL_LIMITS_OPTION
+#define ASKS    GYRE_KERNEL_ASKS_OPTION
+#define POOLS   GYRE_KERNEL_POOLS_OPTION
+#define ROUNDS  GYRE_KERNEL_ROUNDS_OPTION
+#define LEVELS  GYRE_KERNEL_LEVELS_OPTION
+#define CHOICES GYRE_KERNEL_CHOICES_OPTION
 
 static bool has(const char *kernel, const char *option)
 {
@@ -65,6 +68,32 @@ START_TEST(members_of_pools_are_compiled_for_that)
 }
 END_TEST
 
+/* Any kernel of a pipeline with rounds may begin one. */
+START_TEST(kernels_of_a_pipeline_with_rounds_are_compiled_for_them)
+{
+    sandbox_write("etc/gyre.ini", "[pipeline.p]\nentry = split\nquota = 100\nrounds = sort\n"
+                                  "[link.words]\nfrom = split.words\nto = sort\n");
+    ck_assert(has("split", ROUNDS) && has("sort", ROUNDS) && has("sort", LIMITS) && !has("alone", ROUNDS));
+    sandbox_write("etc/gyre.ini", "[pipeline.p]\nentry = split\nquota = 100\n"
+                                  "[link.words]\nfrom = split.words\nto = sort\n");
+    ck_assert(!has("split", ROUNDS) && !has("sort", ROUNDS));
+}
+END_TEST
+
+/* Who takes is compiled for it, and who sends is not. */
+START_TEST(targets_of_levels_and_of_types_are_compiled_for_these)
+{
+    sandbox_write("etc/gyre.ini",
+                  "[link.a]\nfrom = split.words\nto = desk:word\n[link.b]\nfrom = split.lines\nto = book\n"
+                  "level = 1\n[link.c]\nfrom = book.told\nto = end\n[topic.t]\nfrom = end.all\n"
+                  "to = one, two\ntaps = tap\nlevel = 2\n");
+    ck_assert(has("desk", CHOICES) && has("desk", LIMITS) && has("desk", STAGE) && !has("desk", LEVELS));
+    ck_assert(has("book", LEVELS) && has("book", LIMITS) && !has("book", CHOICES));
+    ck_assert(has("one", LEVELS) && has("two", LEVELS) && !has("tap", LEVELS) && !has("end", LEVELS));
+    ck_assert(!has("split", LEVELS) && !has("split", CHOICES) && !has("des", CHOICES) && !has("word", STAGE));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stage_options");
@@ -74,6 +103,8 @@ int main(void)
     tcase_add_test(tcase, kernels_of_a_pipeline_with_a_quota_are_compiled_for_that);
     tcase_add_test(tcase, kernels_whose_pipeline_asks_are_compiled_for_that);
     tcase_add_test(tcase, members_of_pools_are_compiled_for_that);
+    tcase_add_test(tcase, kernels_of_a_pipeline_with_rounds_are_compiled_for_them);
+    tcase_add_test(tcase, targets_of_levels_and_of_types_are_compiled_for_these);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }

@@ -44,6 +44,25 @@ static void has_link(size_t index, const char *name, const char *from, const cha
     ck_assert_uint_eq(link->size, sizeof *link);
 }
 
+/* Of a link the configuration keeps the place of its level, and a type of its target leads to the links behind it. */
+START_TEST(a_link_has_a_level_and_may_lead_to_a_type)
+{
+    sandbox_write("etc/gyre.ini",
+                  "[pipeline.p]\nentry = split\n[link.a]\nfrom = split.words\nto = desk:word\nlevel = 3\n"
+                  "[link.b]\nfrom = desk.told\nto = book\n"
+                  "[topic.t]\nfrom = split.all\nto = book\ntaps = audit\nlevel = 2\n");
+    ck_assert_msg(create_named("p") == GYRE_OK, "%s", gyre_error_text());
+    ck_assert_uint_eq(wiring->desc.link_count, 4);
+    ck_assert_str_eq(wiring->desc.links[0].to, "desk:word");
+    ck_assert_uint_eq(wiring->desc.links[0].level, 3);
+    ck_assert_str_eq(wiring->links[0].level, sandbox_text("$/etc/gyre.ini:6"));
+    ck_assert_str_eq(wiring->desc.links[1].from, "desk.told");
+    ck_assert(wiring->desc.links[1].level == 0 && !wiring->links[1].level);
+    ck_assert(wiring->desc.links[2].level == 2 && wiring->desc.links[2].slow == GYRE_SLOW_WAIT);
+    ck_assert(wiring->desc.links[3].level == 0 && wiring->desc.links[3].slow == GYRE_SLOW_TAP);
+}
+END_TEST
+
 static void destroy_wiring(void)
 {
     gyre_wiring_config_destroy(wiring);
@@ -386,6 +405,7 @@ int main(void)
     TCase *tcase = tcase_create("wiring_config");
     tcase_add_checked_fixture(tcase, sandbox_make, sandbox_remove);
     tcase_add_checked_fixture(tcase, NULL, destroy_wiring);
+    tcase_add_test(tcase, a_link_has_a_level_and_may_lead_to_a_type);
     tcase_add_test(tcase, a_pipeline_has_the_links_that_its_entries_lead_to);
     tcase_add_test(tcase, a_topic_has_a_link_for_each_subscriber);
     tcase_add_test(tcase, a_topic_that_is_none_is_refused_at_its_line);

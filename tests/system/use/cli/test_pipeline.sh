@@ -164,6 +164,28 @@ sed "s|= supersteps.gyre|= $PWD/examples/pipeline/supersteps.gyre|; s|^rounds = 
 run pipeline supersteps --config "$folder/rounds.ini"
 refuses 4 "pipeline 'supersteps': $folder/rounds.ini:$(sed -n '/^rounds = /=' "$folder/rounds.ini"): rounds: expected a kernel of the pipeline, found 'colect': link one to it; did you mean 'collect'?"
 
+# ---- levels, and kernels of several types ----
+
+graded="$folder/graded.ini"
+sed "s|= orders.gyre|= $PWD/examples/pipeline/orders.gyre|; s|^to = book|&\nlevel = 2|" examples/pipeline/gyre.ini >"$graded"
+run pipeline orders --config "$graded"
+exits 0
+grep -qE '^  sums +->  book .*, level 2$' <<<"$out" || fail "expected the level of the link"
+run links orders --config "$graded"
+exits 0
+grep -qE '^LINK .* LEVEL$' <<<"$out" && grep -qE '^priced .* 2$' <<<"$out" || fail "expected a column of levels"
+run pipeline orders --config "$graded" --json
+exits 0
+prints '"level":2'
+run pipeline orders --config "$graded" --set link.priced.level=4
+refuses 4 "command line: level = '4' in [link.priced] is out of range; expected a whole number from 0 to 3"
+run pipeline orders --config "$graded" --set link.large.level=1
+refuses 4 "pipeline 'orders': command line: link 'large': level: expected 0, found 1: its messages are thrown away"
+run pipeline orders --config "$graded" --set link.priced.to=book:priced
+refuses 4 "pipeline 'orders': command line: link 'priced': to: kernel 'book' takes messages 'priced' alone, found 'book:priced': leave ':priced' out"
+run pipeline orders --config "$graded" --set link.priced.to=book:
+refuses 4 "command line: to = 'book:' in [link.priced] is not two names; expected a name of letters, digits, '_', '-' and '.', or two of them with ':' in between"
+
 # ---- pools ----
 
 queens=examples/pipeline/queens.ini
