@@ -45,7 +45,6 @@ GYRE_OUTLINE_ void gyre_group_close_(const gyre_link_view_ *links)
         return;
     gyre_link_fence_(links->far); /* what others noted is there */
     group->to[group->number] = gyre_reply_of_(links, group->origin) | gyre_end_flow_(flow, group->out);
-    group->out->sequence = gyre_near_load_(&flow->index) + 1;
 #if GYRE_LIMITED
     gyre_admission_give_(links, gyre_entry_of_(links, group->origin), 1);
 #endif
