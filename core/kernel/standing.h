@@ -19,8 +19,8 @@ struct gyre_standing {
     gyre_runtime *runtime;
     uint64_t generation, incarnation; /* of the kernel, and of its worker process, since it stands */
     uint64_t begun_ns;                /* when it was told to stand */
-    bool stands; /* or was told to */
-    bool drawn; /* a checkpoint is begun and does not count yet */
+    bool stands;                      /* or was told to */
+    bool drawn;                       /* a checkpoint is begun and does not count yet */
 };
 
 struct gyre_standing gyre_standing_of(gyre_kernel *kernel);
