@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures gyre_all_reduce over two kernels of a device, beside loops that add and copy the same number of bytes. The case's name tells the
- * size of a part. After each round the cells are compared with what so many sums make of their first content.
+ * Measures gyre_all_reduce over two kernels of a device, or ("nvlink") of two devices that use each other's memory, beside loops that add
+ * and copy the same number of bytes. The case's name tells the size of a part. After each round the cells are compared with what so many
+ * sums make of their first content.
  */
 #include "cli/bench/bench.h"
 #include "cli/bench/cases_collect.h"
@@ -36,6 +37,11 @@ static uint64_t size_of_case(const bench_case *self)
     return number << (*unit == 'M' ? 20 : 10);
 }
 
+static uint32_t device_of_part(const bench_case *self, uint32_t part)
+{
+    return strstr(self->name, "nvlink") ? part : 0;
+}
+
 static uint64_t first_content(uint32_t part, uint64_t cell)
 {
     return cell * UINT64_C(0x9e3779b97f4a7c15) + part;
@@ -55,19 +61,24 @@ static gyre_status fill_part(struct collecting *collecting, uint32_t part)
     return gyre_buffer_upload(collecting->cells[part], 0, collecting->seen, collecting->size);
 }
 
-static gyre_status launch_part(struct collecting *collecting, uint32_t part, const bench_row *row)
+static gyre_status launch_part(struct collecting *collecting, uint32_t part, uint32_t device,
+                               const bench_row *row)
 {
     static const char *const names[PARTS] = {"collect0", "collect1"};
     char path[4096];
     gyre_status status = bench_file("keeping.gyre.c", path, sizeof path);
     if (status == GYRE_OK)
-        status = gyre_buffer_alloc(collecting->runtime, row->backend, 0, collecting->size,
+        status = gyre_buffer_alloc(collecting->runtime, row->backend, device, collecting->size,
                                    &collecting->cells[part]);
+    if (status != GYRE_OK && device > 0)
+        return gyre_error_set(GYRE_UNIMPLEMENTED, "it takes two devices of one backend: %s",
+                              gyre_error_text());
     const gyre_binding_name binding = {"cells", collecting->cells[part]};
     const gyre_launch_desc desc = {.size = sizeof desc,
                                    .source = path,
                                    .kernel = "keep_cells",
                                    .name = names[part],
+                                   .device = device,
                                    .blocks = 1,
                                    .bindings = &binding,
                                    .binding_count = 1};
@@ -86,7 +97,7 @@ static gyre_status open_parts(struct collecting *collecting, const bench_case *s
                               (unsigned long long)collecting->size);
     gyre_status status = bench_runtime_open(self, options, NULL, &collecting->runtime);
     for (uint32_t i = 0; status == GYRE_OK && i < PARTS; i++)
-        status = launch_part(collecting, i, row);
+        status = launch_part(collecting, i, device_of_part(self, i), row);
     if (status != GYRE_OK)
         return collecting->runtime ? bench_device_status(collecting->runtime, status) : status;
     bench_note_kernel(collecting->kernels[0], row);

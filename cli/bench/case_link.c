@@ -26,7 +26,7 @@
 #include "gyre/waiting.h"
 
 enum { SHORT = 3, LONG = 9, DEVICES = 2 };
-enum { FED = 8 }; /* blocks that a block of the first kernel has enough for */
+enum { FED = 8 };        /* blocks that a block of the first kernel has enough for */
 enum { EACH = 32 * 32 }; /* messages that are checked of a request, as links.gyre.c has it */
 
 struct linked {

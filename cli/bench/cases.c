@@ -101,7 +101,7 @@
 /* as many blocks of the sender and of the receiver, and requests enough for all */
 #define LINK_RATE(blocks)                                                                                    \
     {                                                                                                        \
-        BENCH_48, 1024, 1024, 1, blocks                                                                      \
+        BENCH_48, (blocks) < 16 ? 1024 : 8192, (blocks) < 16 ? 1024 : 8192, 1, blocks                        \
     }
 
 /* one block for each multiprocessor of an H200 */
@@ -349,6 +349,7 @@ const bench_case bench_cases[] = {
     {"buffer/fill", bench_run_buffer, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
     {"buffer/alloc", bench_run_buffer, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
 
+    {"collect/all_reduce/nvlink/4KiB", bench_run_collect, NO_FLOOR, COLLECT(4), NULL, {{0}}},
     {"collect/all_reduce/64KiB", bench_run_collect, PLAINLY, COLLECT(64), NULL, {{0}}},
     {"collect/all_reduce/16MiB", bench_run_collect, PLAINLY, COLLECT(16384), NULL, {{0}}},
 

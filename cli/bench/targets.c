@@ -28,6 +28,7 @@ static const struct backend_targets others[] = {
     {"cuda", "steal/skewed/born", {{"ratio", "x", true, 0.90, 0}}},
     {"cuda", "steal/skewed/spread", {{"ratio", "x", true, 0.92, 0}}},
     {"cuda", "barrier/grid", {{"p50", "ns", false, 1200, 0}}},
+    {"cuda", "collect/all_reduce/nvlink/4KiB", {{"p50", "ns", false, 1600, 0}}},
     {"cuda", "link/48/lone/nvlink", {{"p50", "ns", false, 950, 0}}},
     {"cuda", "link/48/rate/nvlink/1", {{"rate", "msg/s", true, 0.4e9, 0}}},
     {"cuda", "link/48/rate/nvlink/4", {{"rate", "msg/s", true, 1.6e9, 0}}},

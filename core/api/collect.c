@@ -70,7 +70,11 @@ static gyre_status stand_all(const struct gyre_collecting *all, const struct gyr
     gyre_status status = GYRE_OK;
     for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++) {
         *failed = all->order[i];
-        status = gyre_standing_begin(all->order[i], all->deadline_ns);
+        status = gyre_standing_order(all->order[i], all->deadline_ns);
+    }
+    for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++) {
+        *failed = all->order[i];
+        status = gyre_standing_await(all->order[i], all->deadline_ns);
     }
     return status == GYRE_OK ? GYRE_OK : gyre_error_add(status, "%s", all->call);
 }

@@ -72,7 +72,7 @@ static gyre_status note_worker(struct gyre_standing *standing)
 }
 
 /* Under the lock, given up meanwhile. */
-static gyre_status stand(struct gyre_standing *standing, uint64_t deadline_ns)
+static gyre_status order(struct gyre_standing *standing, uint64_t deadline_ns)
 {
     gyre_kernel *kernel = standing->kernel;
     gyre_status status = await_free(kernel, deadline_ns);
@@ -84,21 +84,28 @@ static gyre_status stand(struct gyre_standing *standing, uint64_t deadline_ns)
         return status;
     standing->generation = kernel->generation;
     standing->begun_ns = gyre_clock_ns();
-    status = gyre_standstill_begin(kernel, deadline_ns);
-    if (status == GYRE_OK)
-        status = note_worker(standing);
-    if (status != GYRE_OK)
-        gyre_standstill_end(kernel, standing->generation);
-    return status;
+    gyre_standstill_order(kernel);
+    return GYRE_OK;
 }
 
-gyre_status gyre_standing_begin(struct gyre_standing *standing, uint64_t deadline_ns)
+gyre_status gyre_standing_order(struct gyre_standing *standing, uint64_t deadline_ns)
 {
     gyre_kernel *kernel = standing->kernel;
     pthread_mutex_lock(&kernel->lock);
-    const gyre_status status = stand(standing, deadline_ns);
+    const gyre_status status = order(standing, deadline_ns);
     standing->stands = status == GYRE_OK;
     kernel->turn.inside += standing->stands; /* it is not freed */
+    pthread_mutex_unlock(&kernel->lock);
+    return status;
+}
+
+gyre_status gyre_standing_await(struct gyre_standing *standing, uint64_t deadline_ns)
+{
+    gyre_kernel *kernel = standing->kernel;
+    pthread_mutex_lock(&kernel->lock);
+    gyre_status status = gyre_standstill_await(kernel, standing->generation, deadline_ns);
+    if (status == GYRE_OK)
+        status = note_worker(standing);
     pthread_mutex_unlock(&kernel->lock);
     return status;
 }

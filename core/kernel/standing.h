@@ -19,17 +19,19 @@ struct gyre_standing {
     gyre_runtime *runtime;
     uint64_t generation, incarnation; /* of the kernel, and of its worker process, since it stands */
     uint64_t begun_ns;                /* when it was told to stand */
-    bool stands;
-    bool drawn; /* a checkpoint is begun and does not count yet */
+    bool stands;                      /* or was told to */
+    bool drawn;                       /* a checkpoint is begun and does not count yet */
 };
 
 struct gyre_standing gyre_standing_of(gyre_kernel *kernel);
 /**
- * Makes the kernel stand. AGAIN: it is being revived, or was changed meanwhile; TIMEOUT: a handler does not return, or other threads have
- * the kernel; CLOSED: it does not run; LOST.
+ * Tells the kernel to stand. Kernels that are to stand together are told first, in one order for all threads, and then waited for: their
+ * handlers end at the same time. AGAIN: it is being revived; TIMEOUT: other threads have the kernel; CLOSED: it does not run; LOST.
  */
-gyre_status gyre_standing_begin(struct gyre_standing *standing, uint64_t deadline_ns);
-/** Lets the kernel go on, if it stands. A checkpoint that does not count is thrown away. */
+gyre_status gyre_standing_order(struct gyre_standing *standing, uint64_t deadline_ns);
+/** Waits until a kernel that was told stands. AGAIN: it was changed or revived meanwhile; TIMEOUT: a handler does not return; LOST. */
+gyre_status gyre_standing_await(struct gyre_standing *standing, uint64_t deadline_ns);
+/** Lets the kernel go on, if it stands or was told to. A checkpoint that does not count is thrown away. */
 void gyre_standing_end(struct gyre_standing *standing);
 /** Transfers bytes of a buffer of the kernel. LOST: its device died, or its worker process, also when that is replaced already. */
 gyre_status gyre_standing_transfer(const struct gyre_standing *standing, const gyre_buffer *buffer,

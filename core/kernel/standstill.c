@@ -14,20 +14,30 @@ gyre_status gyre_standstill_check(const gyre_kernel *kernel)
     return GYRE_OK;
 }
 
-gyre_status gyre_standstill_begin(gyre_kernel *kernel, uint64_t deadline_ns)
+void gyre_standstill_order(gyre_kernel *kernel)
 {
-    const uint64_t generation = kernel->generation;
     kernel->turn.saving = true;
     if (gyre_control_verb(kernel) == GYRE_VERB_RUN) {
         kernel->paused_to_save = true;
         gyre_control_order(kernel, GYRE_VERB_PAUSE);
     }
+}
+
+gyre_status gyre_standstill_await(gyre_kernel *kernel, uint64_t generation, uint64_t deadline_ns)
+{
     gyre_status status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_TURN, deadline_ns);
     if (status == GYRE_CLOSED)
         return gyre_error_set(GYRE_AGAIN, "kernel '%s' is being changed by another thread", kernel->name);
     if (status == GYRE_OK && kernel->generation != generation)
         return gyre_error_set(GYRE_AGAIN, "kernel '%s' was brought back meanwhile", kernel->name);
     return status;
+}
+
+gyre_status gyre_standstill_begin(gyre_kernel *kernel, uint64_t deadline_ns)
+{
+    const uint64_t generation = kernel->generation;
+    gyre_standstill_order(kernel);
+    return gyre_standstill_await(kernel, generation, deadline_ns);
 }
 
 /* A kernel that was revived meanwhile runs already. */

@@ -19,6 +19,10 @@ gyre_status gyre_standstill_check(const gyre_kernel *kernel);
  * gyre_standstill_end afterwards, whatever the result.
  */
 gyre_status gyre_standstill_begin(gyre_kernel *kernel, uint64_t deadline_ns);
+/** The first half of that: tells a running kernel to pause, and does not wait. */
+void gyre_standstill_order(gyre_kernel *kernel);
+/** The second half. `generation`: that of the kernel when it was told. */
+gyre_status gyre_standstill_await(gyre_kernel *kernel, uint64_t generation, uint64_t deadline_ns);
 /** Lets the kernel go on if it ran before the pause. No effect when kernel->generation is not `generation`, its value then. */
 void gyre_standstill_end(gyre_kernel *kernel, uint64_t generation);
 

@@ -300,7 +300,8 @@ typedef enum gyre_form {
      * keys in other blocks. The state of the launch is a gyre_keyed_table (keyed_layout.h).
      */
     GYRE_FORM_KEYED = 4,
-    GYRE_FORM_GRID = 5 /* since 2.11: all lanes of all blocks work on one message, and meet at grid barriers */
+    GYRE_FORM_GRID =
+        5 /* since 2.11: all lanes of all blocks work on one message, and meet at grid barriers */
 } gyre_form;
 
 /** Whether the lanes of a block work together on a message, and share a scratch. */

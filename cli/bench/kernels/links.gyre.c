@@ -28,10 +28,11 @@ GYRE_PORTS(many_ports, MANY_PORTS)
 
 GYRE_KERNEL_TO(many_48, words_48, gyre_none, many_ports)
 {
+    const words_48 mine = *request; /* what is emitted could overlap it, as far as the compiler knows */
     for (u32 number = 0; number < 32; number++) {
         GYRE_GLOBAL words_48 *message = gyre_emit(gyre, out);
         for (u32 i = 0; i < 6; i++)
-            message->word[i] = request->word[i] * number + i;
+            message->word[i] = mine.word[i] * number + i;
     }
     return GYRE_NO_REPLY;
 }

@@ -200,63 +200,105 @@ GYRE_HELPER gyre_u32 gyre_drain_put_(const gyre_link_source_ &source, const gyre
 
 /** What became of a thread's messages of a window. */
 struct gyre_drain_sum_ {
-    gyre_u32 counted, ends, failed, owes;
+    gyre_u32 counted, ends, failed;
 };
 
 /*
- * In gyre_drain_places_.to: no address, but how many messages (bits 40 to 55) are to be counted off the flow in the bits below. No
- * address has bit 63.
+ * In gyre_drain_places_.to: no address, but how many messages (bits 47 to 62) are to be counted off the flow of the origin in the bits
+ * below. No address has bit 63.
  */
-#define GYRE_DRAIN_OWES_ ((gyre_u64)1 << 63)
+enum { GYRE_DRAIN_FEWER_SHIFT = GYRE_ORIGIN_LAP_SHIFT + GYRE_ORIGIN_LAP_BITS };
+#define GYRE_DRAIN_OWES_         ((gyre_u64)1 << 63)
+#define GYRE_DRAIN_FEWER_(owed)  ((gyre_u32)((owed) >> GYRE_DRAIN_FEWER_SHIFT) & 0xffffu)
+#define GYRE_DRAIN_ORIGIN_(owed) ((owed) & (((gyre_u64)1 << GYRE_DRAIN_FEWER_SHIFT) - 1))
+
+/** What a thread counts off flows for a window, which has two messages for each thread at most. */
+struct gyre_drain_debt_ {
+    gyre_u64 owed[2]; /* as in gyre_drain_places_.to; 0: nothing */
+    gyre_u32 left[2]; /* messages that were alive before that */
+};
 
 #if !GYRE_LIMITED
-/* Accounts for the messages of a warp, except that what is counted off a flow is noted in the window. Called by a whole warp. */
-GYRE_HELPER void gyre_drain_account_(const gyre_link_view_ *links, const gyre_link_message_ &message,
-                                     gyre_u64 *to, gyre_drain_sum_ *sum)
+/*
+ * Accounts for the messages of a warp, except that what is counted off flows is noted in the window. `owes`, `sent`: as in
+ * gyre_link_message_. Called by a whole warp.
+ */
+GYRE_OUTLINE_ void gyre_drain_account_(gyre_link_view_ *links, gyre_u64 origin, gyre_u32 owes, gyre_u32 sent,
+                                       gyre_u64 *to)
 {
+    GYRE_IN_SHARED_(links);
+    const gyre_link_message_ message = {origin, 0, 0, 0, 0, owes, sent};
     const gyre_u32 fewer = gyre_account_warp_(links, &message);
     if (!fewer)
         return;
-    *to = GYRE_DRAIN_OWES_ | (gyre_u64)fewer << 40 | GYRE_FLOW_KEY_(message.origin);
-    sum->owes = 1;
+    *to = GYRE_DRAIN_OWES_ | (gyre_u64)fewer << GYRE_DRAIN_FEWER_SHIFT | GYRE_DRAIN_ORIGIN_(origin);
+    *(volatile gyre_u32 *)&links->owed = 1;
 }
 
 /*
- * Counts the messages of a window off their flows, and writes the completions of those that end. Called by all threads behind a fence; a
- * barrier follows.
+ * Counts the messages of a window off their flows. Nobody waits for what comes back before gyre_drain_pay_end_. Called by all threads
+ * behind a fence.
  */
 GYRE_HELPER void gyre_drain_pay_(const gyre_link_view_ *links, const gyre_drain_places_ &places,
-                                 gyre_u32 count)
+                                 gyre_u32 count, gyre_drain_debt_ *debt)
 {
-    enum { AT_ONCE = 2 };
-#pragma unroll 1
-    for (gyre_u32 base = threadIdx.x; base < count; base += AT_ONCE * blockDim.x) {
-        gyre_u64 owed[AT_ONCE];
-        gyre_u32 left[AT_ONCE];
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
-            const gyre_u32 slot = base + i * blockDim.x;
-            owed[i] = slot < count ? places.to[slot] : 0;
-            owed[i] = owed[i] & GYRE_DRAIN_OWES_ ? owed[i] : 0;
-            if (owed[i])
-                left[i] = gyre_account_take_(gyre_flow_of_(links, GYRE_FLOW_KEY_(owed[i])),
-                                             (gyre_u32)(owed[i] >> 40) & 0xffffu);
-        }
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
-            const gyre_u32 slot = base + i * blockDim.x;
-            gyre_chunk line[GYRE_LINE_CHUNKS] = {};
-            if (!owed[i])
-                continue;
-            places.to[slot] = 0;
-            if (left[i] != ((gyre_u32)(owed[i] >> 40) & 0xffffu))
-                continue;
-            places.to[slot] = gyre_account_end_(links, GYRE_FLOW_KEY_(owed[i]), (gyre_slot *)line);
-#pragma unroll
-            for (int part = 0; part < GYRE_LINE_CHUNKS; part++)
-                places.lines[gyre_swizzle_(slot, (gyre_u32)part)] = line[part];
-        }
+    for (int i = 0; i < 2; i++) {
+        const gyre_u32 slot = threadIdx.x + i * blockDim.x;
+        const gyre_u64 owed = slot < count ? places.to[slot] : 0;
+        debt->owed[i] = owed & GYRE_DRAIN_OWES_ ? owed : 0;
+        if (debt->owed[i])
+            debt->left[i] =
+                gyre_account_take_(gyre_flow_of_(links, GYRE_DRAIN_ORIGIN_(owed)), GYRE_DRAIN_FEWER_(owed));
     }
+}
+
+/* Completes the flow of what a thread owed, of which nothing is alive. */
+GYRE_OUTLINE_ void gyre_drain_end_flow_(const gyre_link_view_ *links, gyre_u64 origin)
+{
+    GYRE_IN_SHARED_(links);
+    gyre_chunk line[GYRE_LINE_CHUNKS] = {};
+    const gyre_u64 to = gyre_account_end_(links, origin, (gyre_slot *)line);
+    if (((gyre_slot *)line)->info == GYRE_OUTCOME_FAILED)
+        gyre_link_complete_alone_(to, line);
+    else
+        gyre_chunk_store_((gyre_chunk *)(to & ~(gyre_u64)1), line[0]);
+}
+
+/* Completes the flows of which nothing is alive. */
+GYRE_HELPER void gyre_drain_pay_end_(const gyre_link_view_ *links, gyre_drain_debt_ *debt)
+{
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        if (debt->owed[i] && debt->left[i] == GYRE_DRAIN_FEWER_(debt->owed[i]))
+            gyre_drain_end_flow_(links, GYRE_DRAIN_ORIGIN_(debt->owed[i]));
+        debt->owed[i] = 0;
+    }
+}
+
+/*
+ * Settles what a window owes (links->owed), behind one fence for all handlers; gyre_drain_pay_end_ follows. Called by all threads behind a
+ * barrier, and before one.
+ */
+GYRE_HELPER void gyre_drain_settle_(gyre_link_view_ *links, const gyre_drain_places_ &places, gyre_u32 count,
+                                    gyre_drain_debt_ *debt)
+{
+    if (threadIdx.x == 0)
+        gyre_link_fence_(links->far);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        links->owed = 0;
+    gyre_drain_pay_(links, places, count, debt);
+}
+
+/* The same, and completes the flows that end. */
+GYRE_OUTLINE_ void gyre_drain_settle_whole_(gyre_link_view_ *links, const gyre_drain_places_ &places,
+                                            gyre_u32 count)
+{
+    GYRE_IN_SHARED_(links);
+    gyre_drain_debt_ debt;
+    gyre_drain_settle_(links, places, count, &debt);
+    gyre_drain_pay_end_(links, &debt);
 }
 #endif
 
@@ -313,7 +355,8 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
     }
     __syncwarp();
 #if !GYRE_LIMITED
-    gyre_drain_account_(links, message, &places.to[slot], sum);
+    if (__any_sync(GYRE_ALL_LANES, message.owes))
+        gyre_drain_account_(links, message.origin, message.owes, message.sent, &places.to[slot]);
 #endif
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
@@ -360,7 +403,7 @@ GYRE_HELPER void gyre_drain_complete_(const gyre_drain_places_ &places, gyre_u32
 #pragma unroll 1
     for (gyre_u32 slot = threadIdx.x >> 2; slot < count; slot += blockDim.x >> 2) {
         const gyre_u64 to = places.to[slot];
-        if (to && (part == 0 || !(to & 1)))
+        if (to && !(to & GYRE_DRAIN_OWES_) && (part == 0 || !(to & 1)))
             gyre_chunk_store_((gyre_chunk *)(to & ~(gyre_u64)1) + part,
                               places.lines[gyre_swizzle_(slot, part)]);
     }
@@ -388,11 +431,16 @@ GYRE_HELPER gyre_u32 gyre_drain_asks_lap_(const gyre_link_view_ *links, const gy
            links->entries[threadIdx.x].flows;
 }
 
-/* Waits for a window that was asked for. Returns how many messages it has, which are taken. Called by all threads. */
+/*
+ * Fetches a window, or waits for the one that was asked for. Returns how many messages it has, which are taken. While they are on their way, what the window of `last` messages
+ * before owes is settled; where a kernel has no ports, `debt` is what gyre_drain_pay_end_ is still to be called with. Called by all
+ * threads.
+ */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                        const gyre_link_source_ &source, const gyre_drain_places_ &places,
-                                       gyre_drain_look_ *look, gyre_u32 ahead)
+                                       gyre_drain_look_ *look, gyre_u32 ahead, gyre_u32 last,
+                                       gyre_drain_debt_ *debt)
 {
     enum { port_count = gyre_link_shape_<K>::ports };
     gyre_block_view *view = links->view;
@@ -415,6 +463,14 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
     }
     if (threadIdx.x == 0)
         gyre_drain_ask_(arguments, links, source, look);
+#if !GYRE_LIMITED
+    if (*(volatile gyre_u32 *)&links->owed) {
+        if constexpr (port_count == 0)
+            gyre_drain_settle_(links, places, last, debt);
+        else
+            gyre_drain_settle_whole_(links, places, last);
+    }
+#endif
     if (ahead)
         gyre_drain_await_(links, source, places, *look, mine);
     gyre_note_missing_(view, gyre_drain_put_(source, *look, mine, places.lines), look->asked);
@@ -445,22 +501,21 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
 template <class K>
 GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                          const gyre_link_source_ &source, const gyre_drain_places_ &places,
-                                         gyre_u32 count, gyre_u32 goes_on, const void *buffers,
-                                         gyre_context *gyre)
+                                         gyre_u32 count, gyre_u32 goes_on, gyre_drain_debt_ *debt,
+                                         const void *buffers, gyre_context *gyre)
 {
     enum { port_count = gyre_link_shape_<K>::ports };
     const gyre_u32 size = places.rows * (blockDim.x / 4) * GYRE_LINE_CHUNKS;
     gyre_u32 totals[port_count + 1];
-    gyre_drain_sum_ sum = {0, 0, 0, 0};
+    gyre_drain_sum_ sum = {0, 0, 0};
 #pragma unroll 1
     for (gyre_u32 base = 0; base < count; base += blockDim.x)
         gyre_drain_handle_<K>(arguments, links, source, places, base + threadIdx.x, count, &sum, buffers,
                               gyre);
     if (sum.failed)
         atomicAdd(&links->view->failed, (gyre_u64)sum.failed);
-    const gyre_u32 ends = (gyre_u32)__syncthreads_or((int)(sum.ends | sum.owes));
-    const gyre_u32 owes = ends && __syncthreads_or((int)sum.owes);
-    if (owes || (port_count > 0 && __syncthreads_or((int)sum.counted))) {
+    const gyre_u32 ends = (gyre_u32)__syncthreads_or((int)sum.ends);
+    if (port_count > 0 && __syncthreads_or((int)sum.counted)) {
         if (threadIdx.x == 0)
             gyre_link_fence_(links->far); /* accounts are there before what was emitted is published */
         __syncthreads();
@@ -470,10 +525,8 @@ GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, g
         totals[i] = gyre_drain_publish_(&links->outs[i], links->marks + i * GYRE_DRAIN_GROUPS,
                                         places.lines + (1 + i) * size, count);
 #if !GYRE_LIMITED
-    if (owes) {
-        gyre_drain_pay_(links, places, count);
-        __syncthreads();
-    }
+    if constexpr (port_count == 0)
+        gyre_drain_pay_end_(links, debt);
 #endif
     if (ends)
         gyre_drain_complete_(places, count);
@@ -546,7 +599,8 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         links->inlet_count + links->enters > gridDim.x ? GYRE_DRAIN_TURNS_SHORT : GYRE_DRAIN_TURNS_LONG;
     gyre_block_view *view = links->view;
     gyre_link_source_ source = links->source;
-    gyre_u32 turn = 0, waits = 0, more = 1, leaves = 0, goes_on = 1, rows = places.rows, ahead = 0;
+    gyre_u32 turn = 0, waits = 0, more = 1, leaves = 0, goes_on = 1, rows = places.rows, ahead = 0, last = 0;
+    gyre_drain_debt_ debt = {{0, 0}, {0, 0}};
     GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
     if (threadIdx.x == 0)
         view->first_bad = places.rows * each;
@@ -555,7 +609,8 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         const gyre_u32 room = gyre_drain_room_<K>(links), wanted = rows * each;
         const gyre_u32 loaded = ahead || wanted < room ? wanted : room;
         gyre_drain_look_ look = {rows, loaded, loaded < room ? loaded : room, view->order, 0};
-        const gyre_u32 count = gyre_drain_fetch_<K>(arguments, links, source, places, &look, ahead);
+        const gyre_u32 count =
+            gyre_drain_fetch_<K>(arguments, links, source, places, &look, ahead, last, &debt);
         waits = count ? 0 : waits + 1;
         more = look.asked ? count >= GYRE_DRAIN_LEAST : waits < GYRE_DRAIN_WAITS;
         const gyre_u32 stays = look.order == view->order && look.drop_before <= source.next + count;
@@ -563,8 +618,10 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         ahead = gyre_drain_is_ahead_(view, source, look, count);
         if (ahead && threadIdx.x < 32)
             gyre_drain_copy_(links, gyre_drain_behind_(source, count), places, rows);
-        goes_on = gyre_drain_pass_on_<K>(arguments, links, source, places, count,
-                                         threadIdx.x == 0 && stays && more && ++turn < turns, buffers, gyre);
+        goes_on =
+            gyre_drain_pass_on_<K>(arguments, links, source, places, count,
+                                   threadIdx.x == 0 && stays && more && ++turn < turns, &debt, buffers, gyre);
+        last = count;
         source.next += count;
         if (threadIdx.x == 0) {
             view->first_bad = places.rows * each;
@@ -576,6 +633,10 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         }
         __syncthreads();
     }
+#if !GYRE_LIMITED
+    if (*(volatile gyre_u32 *)&links->owed)
+        gyre_drain_settle_whole_(links, places, last);
+#endif
     if (ahead) /* what was copied is forgotten: others use the memory */
         gyre_await_copy_(&view->workers[0]);
     if (threadIdx.x == 0) {

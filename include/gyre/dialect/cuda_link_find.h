@@ -504,14 +504,23 @@ GYRE_OUTLINE_ void gyre_link_find_(const gyre_cuda_arguments &arguments, gyre_li
 {
     GYRE_IN_SHARED_(links);
     const gyre_u32 mask = gyre_warp_lanes_(), lane = threadIdx.x & 31;
+    gyre_block_view *view = links->view;
+    const gyre_u64 began = (gyre_u64)clock64();
+    const gyre_u32 due = began - view->asked >= GYRE_LINK_LOOK_CLOCKS_;
+    const gyre_u32 glances = due && view->asked && !view->queue_count;
+    gyre_u64 order = view->order;
     gyre_u32 found = 0, looks = 0;
     __syncwarp(mask); /* all lanes have read the last run */
-    if (lane == 0)
+    if (lane == 0) {
         links->run.from = GYRE_RUN_NONE;
+        if (glances) { /* nobody waits for the word before something is found */
+            gyre_link_tell_(arguments, view);
+            order = gyre_word_load_(view->order_word);
+        }
+    }
 #pragma unroll 1
     while (!found) {
-        const gyre_u32 asks = looks % GYRE_LINK_ASKS == 0 &&
-                              (looks || (gyre_u64)clock64() - links->view->asked >= GYRE_LINK_LOOK_CLOCKS_);
+        const gyre_u32 asks = looks % GYRE_LINK_ASKS == 0 && (looks || (due && !glances));
         if (__shfl_sync(mask, asks, 0) && gyre_link_ask_(arguments, links, mask))
             break;
         const gyre_u32 room = gyre_link_room_(links, most, mask), aside = links->aside;
@@ -530,6 +539,9 @@ GYRE_OUTLINE_ void gyre_link_find_(const gyre_cuda_arguments &arguments, gyre_li
         if (!found && lane == 0)
             gyre_rest_(arguments.pause_ns);
     }
+    if (lane == 0 &&
+        glances) /* if there is another order, the next search asks before it looks for messages */
+        view->asked = order == view->order ? began : 0;
     if (lane == 0 && found) {
         links->turn++;
         gyre_turn_begins_(gyre_turn_(arguments, 0));

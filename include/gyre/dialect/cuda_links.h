@@ -203,11 +203,15 @@ GYRE_HELPER void gyre_note_outcome_(const gyre_link_view_ *links, gyre_u64 origi
         gyre_note_reply_(links, origin, out);
 }
 
-/* Writes the completion of a flow whose messages were counted. Returns 1 if its payload is in the reply slot already. */
+/*
+ * Writes the completion of a flow whose messages were counted. Returns 1 if its payload is in the reply slot already. What is needed in
+ * most cases is asked for together: the flow may lie on another device.
+ */
 GYRE_HELPER gyre_u32 gyre_end_flow_(const gyre_flow *flow, gyre_slot *out)
 {
-    const gyre_u32 answers = gyre_near_half_load_(&flow->answers);
-    if (gyre_near_half_load_(&flow->failures)) {
+    const gyre_chunk first = gyre_near_chunk_load_(flow), second = gyre_near_chunk_load_(&flow->failures);
+    const gyre_u32 answers = (gyre_u32)(first.y >> 32);
+    if ((gyre_u32)second.x) {
         for (gyre_u32 i = 0; i < sizeof(gyre_failure) / 8; i++)
             ((gyre_u64 *)(out + 1))[i] = gyre_near_load_((const gyre_u64 *)&flow->failure + i);
         out->length = sizeof(gyre_failure);
@@ -220,7 +224,7 @@ GYRE_HELPER gyre_u32 gyre_end_flow_(const gyre_flow *flow, gyre_slot *out)
     }
     if (GYRE_FLOW_ENDS_ASKING_(flow, answers, out))
         return 0;
-    out->length = answers ? gyre_near_half_load_(&flow->length) : 0;
+    out->length = answers ? (gyre_u32)(second.x >> 32) : 0;
     out->info = answers ? GYRE_OUTCOME_REPLY : GYRE_OUTCOME_NO_REPLY;
     return answers;
 }
