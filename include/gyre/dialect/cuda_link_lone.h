@@ -99,10 +99,16 @@ template <class K> GYRE_HELPER gyre_u32 gyre_lone_room_(const gyre_link_view_ *l
     return room;
 }
 
-/* What a lane emitted, with room for a header, one message for each port. */
+/* What a lane emitted in a window, with room for a header, one message for each port. */
 template <class K> struct gyre_lone_given_ {
     gyre_chunk lines[gyre_link_shape_<K>::ports + 1][4];
 };
+
+/* As gyre_line_fail_, whose text would stand in the way of messages that do not fail. */
+GYRE_OUTLINE_ void gyre_lone_fail_(gyre_chunk *line, gyre_i32 code, const char *text)
+{
+    gyre_line_fail_(line, 0, code, text);
+}
 
 /* Notes the outcome of a message in its flow, which counts its messages, or does from now on. `line`: a copy of it in memory. */
 GYRE_OUTLINE_ void gyre_lone_count_(const gyre_link_view_ *links, gyre_u64 origin, gyre_chunk *line,
@@ -194,9 +200,13 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
     sent = gyre->failed ? 0 : sent;
     message->next = gyre->failed ? 0 : GYRE_ORIGIN_NEXT(message->origin);
     const gyre_u32 used = (gyre_u32)line[1].x;
-    if (gyre->failed)
-        gyre_line_fail_(line, 0, gyre->fail_code, gyre->fail_text);
-    else if (replied)
+    if (gyre->failed) {
+        gyre_chunk copy[GYRE_LINE_CHUNKS];
+        gyre_lone_fail_(copy, gyre->fail_code, gyre->fail_text);
+#pragma unroll
+        for (int i = 0; i < GYRE_LINE_CHUNKS; i++)
+            line[i] = copy[i];
+    } else if (replied)
         gyre_line_head_(line, 0, GYRE_REPLY_LENGTH_(K::gyre_its_reply_least_, K::gyre_its_reply_size_, used),
                         GYRE_OUTCOME_REPLY);
     else
@@ -239,23 +249,37 @@ GYRE_HELPER gyre_chunk gyre_lone_part_(const gyre_chunk *line, gyre_u32 part, gy
     return mine;
 }
 
-/* Publishes what the lanes emitted to one port. */
-GYRE_HELPER void gyre_lone_publish_(gyre_link_out_ *out, gyre_chunk *line, gyre_u32 emitted, gyre_u64 origin)
+/*
+ * Where lanes 0 to 7 of the first warp emit to, in shared memory: for each port a line of each lane. A quad of lanes stores a line from
+ * there; what lies in a lane's own memory would have to go from lane to lane.
+ */
+template <class K> GYRE_HELPER gyre_chunk *gyre_lone_lines_()
+{
+    if constexpr (gyre_link_shape_<K>::ports > 0) {
+        __shared__ gyre_chunk lines[gyre_link_shape_<K>::ports * 32];
+        return lines;
+    }
+    return 0;
+}
+
+/* Publishes what the lanes emitted to one port. `lines`: of the port. */
+GYRE_HELPER void gyre_lone_publish_(gyre_link_out_ *out, gyre_chunk *lines, gyre_u32 emitted, gyre_u64 origin)
 {
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
     const gyre_u32 givers = __ballot_sync(GYRE_ALL_LANES, emitted);
     if (!givers)
         return;
     const gyre_u64 head = out->head;
-    const gyre_u32 said = (gyre_u32)line[1].x;
-    line[0].x = origin;
-    line[0].y = (head + (gyre_u32)__popc(givers & ((1u << lane) - 1)) + 1) << 32 |
-                GYRE_REPLY_LENGTH_(out->type.least, out->type.size, said);
-    const gyre_chunk mine = gyre_lone_part_(line, part, number);
+    if (emitted) {
+        gyre_chunk *const line = lines + GYRE_LINE_CHUNKS * lane;
+        const gyre_u32 said = (gyre_u32)line[1].x;
+        line[0] = {origin, (head + (gyre_u32)__popc(givers & ((1u << lane) - 1)) + 1) << 32 |
+                               GYRE_REPLY_LENGTH_(out->type.least, out->type.size, said)};
+    }
+    __syncwarp(); /* and all lanes have read the head */
     const gyre_u64 at = head + (gyre_u32)__popc(givers & ((1u << number) - 1));
     if (out->use == GYRE_PORT_LINKED && givers >> number & 1 && part * 16 < out->stride)
-        gyre_near_chunk_store_(gyre_link_slot_(out, at) + 16 * part, mine);
-    __syncwarp(); /* all lanes have read the head */
+        gyre_near_chunk_store_(gyre_link_slot_(out, at) + 16 * part, lines[lane]);
     if (lane == 0)
         gyre_link_advance_(out, head + (gyre_u32)__popc(givers));
 }
@@ -269,16 +293,20 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
     enum { port_count = gyre_link_shape_<K>::ports };
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
     gyre_chunk line[4];
-    gyre_lone_given_<K> given = {};
+    gyre_chunk *const lines = gyre_lone_lines_<K>();
     gyre_cuda_port ports[port_count + 1];
     gyre_link_message_ message = {0, source.next + lane, 0, 0, 0};
     gyre_u32 failed = 0;
+#pragma unroll
+    for (int i = 0; i < (int)port_count; i++)
+        lines[32 * i + lane] = {0, 0};
+    __syncwarp();
 #pragma unroll
     for (int i = 0; i < 4; i++)
         line[i] = gyre_chunk_shuffle_(mine, (lane * 4 + i) & 31);
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
-        ports[i] = {(gyre_u8 *)given.lines[i], 0, 0, GYRE_LINE_SIZE, 1, 0};
+        ports[i] = {(gyre_u8 *)(lines + 32 * i + GYRE_LINE_CHUNKS * (lane & 7)), 0, 0, GYRE_LINE_SIZE, 1, 0};
     gyre->ports = ports;
     if (lane < count) {
         message.origin = gyre_lone_origin_(source, line, message.index);
@@ -299,7 +327,7 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
-        gyre_lone_publish_(&links->outs[i], given.lines[i], message.next ? ports[i].emitted : 0,
+        gyre_lone_publish_(&links->outs[i], lines + 32 * i, message.next ? ports[i].emitted : 0,
                            message.next);
     if (__any_sync(GYRE_ALL_LANES, message.to != 0)) {
         const gyre_u64 to = gyre_shuffle_(GYRE_ALL_LANES, message.to, number);
