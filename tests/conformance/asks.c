@@ -216,6 +216,26 @@ static void a_message_asks_a_thousand_times(struct conformance *test)
     require(strcmp(link_of(pipeline, "k0.about").answer, "riddle") == 0 && answers.answer[0] == '\0');
 }
 
+/* Of asks one behind the other each has its answer, and the flow knows it in the end, however it ends. */
+static void asks_one_behind_the_other_are_counted(struct conformance *test)
+{
+    const gyre_link_desc links[] = {join("k0.about", "k1"), join("k0.rest", "nowhere")};
+    launch_as(test, "repeat", "k0", 1);
+    launch_as(test, "mute", "k1", 1);
+    gyre_queue *queue = gyre_pipeline_queue(open_pipeline(test, links, 2, 4));
+    for (uint32_t i = 0; i < 30; i++) {
+        const riddle request = {.seed = i, .what = 2 + 7 * i, .deep = i % 3};
+        riddle reply = {0};
+        gyre_completion completion = {0};
+        must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, &completion, soon()));
+        if (i % 3 == 2)
+            require_failure(&completion, -22, "a kernel was asked, and did not reply");
+        else
+            require(completion.outcome == (i % 3 ? GYRE_NOT_REPLIED : GYRE_REPLIED));
+        require(i % 3 || (reply.what == 1 && reply.seed == i));
+    }
+}
+
 /* k1 asks k2 as often before it answers k0, and knows whom it owes its answer between two calls. */
 static void who_was_asked_asks_a_thousand_times(struct conformance *test)
 {
@@ -499,6 +519,7 @@ const struct conformance_case ask_cases[] = {
     {"random_asks_come_to_what_was_foreseen", random_asks_come_to_what_was_foreseen},
     {"answers_come_in_any_order", answers_come_in_any_order},
     {"a_message_asks_a_thousand_times", a_message_asks_a_thousand_times},
+    {"asks_one_behind_the_other_are_counted", asks_one_behind_the_other_are_counted},
     {"who_was_asked_asks_a_thousand_times", who_was_asked_asks_a_thousand_times},
     {"who_takes_several_types_gets_answers_of_one", who_takes_several_types_gets_answers_of_one},
     {"a_request_ends_with_an_ask_that_nobody_answers", a_request_ends_with_an_ask_that_nobody_answers},

@@ -132,6 +132,19 @@ GYRE_ACTOR_TO(collect, riddle, riddle, pass_ports, gyre_none)
     return gyre_turn(gyre) + 1 < request->what ? GYRE_MORE : GYRE_NO_REPLY;
 }
 
+/* Asks once after the other, until `what` is 1. Then `deep` says how it ends: by a reply, by none, or by an ask that has no answer. */
+GYRE_ACTOR_TO(repeat, riddle, riddle, pass_ports, gyre_none)
+{
+    if (request->what > 1 || request->deep == 2) {
+        GYRE_GLOBAL riddle *out = gyre_ask(gyre, about, request->what);
+        *out = *request;
+        out->what--;
+        return GYRE_NO_REPLY;
+    }
+    *reply = *request;
+    return request->deep ? GYRE_NO_REPLY : GYRE_REPLY;
+}
+
 /* Answers its client, and asks all the same. */
 GYRE_ACTOR_TO(doubt, riddle, riddle, pass_ports, gyre_none)
 {
