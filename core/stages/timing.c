@@ -33,8 +33,6 @@
 #define WINDOW_NS     UINT64_C(20000000) /* age at which bounds are made anew; clocks drift by some 10 ppm */
 #define STAMP_WAIT_NS UINT64_C(100000)   /* longest wait for a stamp, which may arrive after its completion */
 
-enum { DUE_MAX = 64 };
-
 /* How far the device's clock is ahead: not less than `low`, not more than `high`. */
 struct bounds {
     int64_t low, high;
@@ -50,7 +48,6 @@ struct departure {
 struct entry {
     uint64_t number; /* index of the entry's request, which was received, plus 1 */
     uint64_t sent_ns, started_ns, finished_ns, received_ns, error_ns;
-    uint32_t outcome; /* GYRE_OUTCOME_..., as it stood in the reply slot */
     bool stamped;
 };
 
@@ -60,9 +57,7 @@ struct gyre_queue_timing {
     const gyre_stamp *stamps;
     struct departure *departures; /* for each slot */
     struct entry *entries;        /* for each slot: the times of the last request that was received there */
-    bool silent;                  /* a handler left no stamp once: nobody waits for stamps any more */
-    /* requests that were received and whose stamps nobody read yet: numbers [due_first, due_end), a ring */
-    uint64_t due[DUE_MAX], due_first, due_end;
+    bool silent; /* a handler left no stamp once: receivers do not wait for stamps any more */
     struct bounds now, before;
     uint64_t window_ns; /* when `now` began */
     uint64_t timed;
@@ -197,36 +192,28 @@ static bool read_stamp(const gyre_stamp *stamp, uint64_t number, struct entry *e
 }
 
 /* True when a handler ran for the request. A failed request may have failed before its handler ran, and then has no stamp. */
-static bool has_run(const struct entry *entry)
+static bool has_run(const gyre_queue *queue, uint64_t index)
 {
-    return entry->outcome == GYRE_OUTCOME_REPLY || entry->outcome == GYRE_OUTCOME_NO_REPLY;
+    const uint32_t outcome = gyre_reply_slot(gyre_ring_of(queue), index)->info;
+    return outcome == GYRE_OUTCOME_REPLY || outcome == GYRE_OUTCOME_NO_REPLY;
 }
 
-static bool has_no_stamp(const struct entry *entry)
+static bool await_stamp(gyre_queue *queue, uint64_t index, struct entry *entry)
 {
-    return entry->outcome == GYRE_OUTCOME_DROPPED || entry->outcome == GYRE_OUTCOME_UNHANDLED;
-}
-
-static bool find_stamp(const gyre_queue *queue, const struct gyre_queue_timing *timing, struct entry *entry)
-{
-    return read_stamp(timing->stamps + ((entry->number - 1) & gyre_ring_of(queue)->mask), entry->number,
-                      entry);
-}
-
-/* As find_stamp; one that is not there yet is waited for. */
-static bool await_stamp(const gyre_queue *queue, struct gyre_queue_timing *timing, struct entry *entry)
-{
-    if (has_no_stamp(entry))
+    struct gyre_queue_timing *timing = timing_of(queue);
+    const gyre_stamp *stamp = timing->stamps + (index & gyre_ring_of(queue)->mask);
+    const uint32_t outcome = gyre_reply_slot(gyre_ring_of(queue), index)->info;
+    if (outcome == GYRE_OUTCOME_DROPPED || outcome == GYRE_OUTCOME_UNHANDLED)
         return false;
-    if (find_stamp(queue, timing, entry))
+    if (read_stamp(stamp, index + 1, entry))
         return true; /* without a look at the clock, which costs as much as two messages of a stream */
-    const uint64_t until = timing->silent ? 0 : entry->received_ns + STAMP_WAIT_NS;
+    const uint64_t until = timing->silent ? 0 : gyre_clock_ns() + STAMP_WAIT_NS;
     while (gyre_clock_ns() < until) {
         gyre_spin_pause();
-        if (find_stamp(queue, timing, entry))
+        if (read_stamp(stamp, index + 1, entry))
             return true;
     }
-    if (has_run(entry))
+    if (has_run(queue, index))
         timing->silent = true;
     return false;
 }
@@ -263,55 +250,6 @@ static void trace_message(const gyre_queue *queue, struct gyre_queue_timing *tim
     gyre_trace_write(trace, &span);
 }
 
-/* Reads the stamp of the request that was received first of those due. False when it is not there yet, and nobody waits. */
-static bool settle_first(const gyre_queue *queue, struct gyre_queue_timing *timing, bool waits, uint64_t now)
-{
-    const uint64_t number = timing->due[timing->due_first % DUE_MAX];
-    struct entry *entry = &timing->entries[(number - 1) & gyre_ring_of(queue)->mask];
-    if (entry->number == number) {
-        entry->stamped = waits ? await_stamp(queue, timing, entry) : find_stamp(queue, timing, entry);
-        if (entry->stamped)
-            stamps_translate(timing, entry);
-        else if (!waits && now - entry->received_ns < STAMP_WAIT_NS)
-            return false;
-    }
-    timing->due_first++;
-    return true;
-}
-
-/* Reads the stamps of all requests that were received before: those that are there, unless it waits for them. Under the lock. */
-static void settle(const gyre_queue *queue, struct gyre_queue_timing *timing, bool waits, uint64_t now)
-{
-    while (timing->due_first != timing->due_end && settle_first(queue, timing, waits, now))
-        ;
-}
-
-/*
- * A receiver does not read the stamp: the device may still be about to store it, and its line is in none of the receiver's caches. It
- * asks for the line, and whoever comes next reads it: the next receiver, or one who wants the times.
- */
-static void put_off(const gyre_queue *queue, struct gyre_queue_timing *timing, const struct entry *entry)
-{
-    if (has_no_stamp(entry))
-        return;
-    if (timing->due_end - timing->due_first == DUE_MAX)
-        settle_first(queue, timing, true, 0);
-    timing->due[timing->due_end++ % DUE_MAX] = entry->number;
-    __builtin_prefetch(timing->stamps + ((entry->number - 1) & gyre_ring_of(queue)->mask));
-}
-
-/* Reads the stamp at once, so that the message's span is written in the order of the clock's stamps. */
-static void trace_taken(const gyre_queue *queue, struct gyre_queue_timing *timing, gyre_trace *trace,
-                        struct entry *entry, uint64_t sent_stamp)
-{
-    entry->stamped = await_stamp(queue, timing, entry);
-    if (!entry->stamped)
-        return;
-    const struct entry by_device = *entry;
-    stamps_translate(timing, entry);
-    trace_message(queue, timing, trace, sent_stamp, entry, &by_device);
-}
-
 static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
 {
     struct gyre_queue_timing *timing = timing_of(queue);
@@ -321,20 +259,19 @@ static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
     pthread_mutex_lock(&timing->lock);
     gyre_trace *const trace = gyre_trace_wanted(&timing->traced);
     const uint64_t now = gyre_clock_ns();
-    settle(queue, timing, trace != NULL, now);
     for (uint64_t index = first_timed; index < end; index += timing->every) {
         struct entry *entry = &timing->entries[index & gyre_ring_of(queue)->mask];
         struct departure departure;
         if (!is_due(queue, timing, index, &departure))
             continue;
-        *entry = (struct entry){.number = index + 1,
-                                .sent_ns = departure.sent_ns,
-                                .received_ns = now,
-                                .outcome = gyre_reply_slot(gyre_ring_of(queue), index)->info};
+        *entry = (struct entry){.number = index + 1, .sent_ns = departure.sent_ns, .received_ns = now};
+        entry->stamped = await_stamp(queue, index, entry);
+        if (!entry->stamped)
+            continue;
+        const struct entry by_device = *entry;
+        stamps_translate(timing, entry);
         if (trace)
-            trace_taken(queue, timing, trace, entry, departure.stamp);
-        else
-            put_off(queue, timing, entry);
+            trace_message(queue, timing, trace, departure.stamp, entry, &by_device);
     }
     pthread_mutex_unlock(&timing->lock);
 }
@@ -356,7 +293,6 @@ static void timing_count(const gyre_queue *queue, gyre_queue_stats *stats)
 {
     struct gyre_queue_timing *timing = timing_of(queue);
     pthread_mutex_lock(&timing->lock);
-    settle(queue, timing, true, 0);
     take_told(queue, timing);
     stats->timed = timing->timed;
     stats->waited_ns = timing->times[GYRE_OBSERVE_WAITED].sum_ns;
@@ -388,7 +324,6 @@ bool gyre_timing_histograms(const gyre_queue *queue, gyre_observe_histogram out[
     if (!timing)
         return false;
     pthread_mutex_lock(&timing->lock);
-    settle(queue, timing, false, gyre_clock_ns());
     take_told(queue, timing);
     for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++) {
         const uint32_t record = out[time].record;
@@ -432,7 +367,6 @@ static void timing_tell(const struct entry *entry, gyre_timing *timing)
 static struct entry entry_copy(struct gyre_queue_timing *timing, const gyre_queue *queue, uint64_t index)
 {
     pthread_mutex_lock(&timing->lock);
-    settle(queue, timing, true, 0);
     const struct entry entry = timing->entries[index & gyre_ring_of(queue)->mask];
     pthread_mutex_unlock(&timing->lock);
     return entry;
