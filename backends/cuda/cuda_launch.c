@@ -213,6 +213,18 @@ static gyre_status fill_arguments(gyre_resident *resident, const gyre_resident_d
     return GYRE_OK;
 }
 
+static gyre_status refuse_wide_grid(const gyre_device *device, const gyre_kernel_record *record,
+                                    uint32_t lanes)
+{
+    if (record->form != GYRE_FORM_GRID || lanes <= GYRE_CUDA_GRID_LANES_MAX)
+        return GYRE_OK;
+    return device->host->error(
+        GYRE_INVALID,
+        "kernel '%s' is a grid kernel, whose blocks have at most %d lanes on this backend, "
+        "found %u lanes: launch it with fewer, and more blocks",
+        record->name, GYRE_CUDA_GRID_LANES_MAX, lanes);
+}
+
 /* Fills in the resident and makes its objects. The caller holds residents->lock. */
 static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module,
                                     const gyre_resident_desc *desc)
@@ -223,7 +235,9 @@ static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module
     if (!kernel)
         return device->host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
     resident->reminds = kernel->record.reminds;
-    gyre_status status = find_function(resident, module, kernel);
+    gyre_status status = refuse_wide_grid(device, &kernel->record, desc->lanes);
+    if (status == GYRE_OK)
+        status = find_function(resident, module, kernel);
     if (status == GYRE_OK)
         status = take_room(resident, kernel, desc->lanes);
     cuda_times_prepare(resident);

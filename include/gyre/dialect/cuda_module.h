@@ -16,7 +16,9 @@
 #include "gyre/dialect/device_module.h"
 
 #define GYRE_CUDA_LANES_MAX 512 /* for lane kernels: leaves registers for many loads in flight */
-#define GYRE_CUDA_LOADS     8   /* 16-byte loads in flight of each thread */
+/* for grid kernels: a barrier empties the multiprocessor's cache, and with it what lanes keep for lack of registers */
+#define GYRE_CUDA_GRID_LANES_MAX 512
+#define GYRE_CUDA_LOADS          8 /* 16-byte loads in flight of each thread */
 /*
  * How many messages of an actor are fetched together: GYRE_ACTOR_WINDOW. If messages are small and are handled
  * quickly, up to GYRE_ACTOR_MOST, in GYRE_ACTOR_STAGE_SIZE bytes of shared memory.

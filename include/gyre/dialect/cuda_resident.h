@@ -195,9 +195,9 @@ struct gyre_shape {
 #define GYRE_SHAPE_DENSE_   2u
 #define GYRE_SHAPE_BLOCK_   4u
 #define GYRE_SHAPE_ACTOR_   8u
-#define GYRE_SHAPE_WORKERS_ 16u /* a block is several workers */
+#define GYRE_SHAPE_WORKERS_ 16u  /* a block is several workers */
 #define GYRE_SHAPE_GRID_    128u /* a grid kernel; with GYRE_SHAPE_BLOCK_ */
-#define GYRE_SHAPE_LINES_   32u /* a queue that a block has for itself goes the way of cuda_lines.h */
+#define GYRE_SHAPE_LINES_   32u  /* a queue that a block has for itself goes the way of cuda_lines.h */
 
 /* kernels that may take one message at once, where handlers are slow */
 #if GYRE_KEYED
@@ -630,7 +630,7 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_,                        \
                           GYRE_STAGE_TRAITS_(gyre_no_ports))                                                 \
-    GYRE_ENTRY_(1024, name_)
+    GYRE_ENTRY_((form_) == 5 ? GYRE_CUDA_GRID_LANES_MAX : 1024, name_)
 #define GYRE_ENTRY_LANE_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)              \
     GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_,                        \
                           GYRE_STAGE_TRAITS_(ports_), , (ports_ *)gyre_its_context_->ports)                  \
@@ -638,7 +638,7 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
 #define GYRE_ENTRY_BLOCK_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)             \
     GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_,                        \
                           GYRE_STAGE_TRAITS_(ports_), , (ports_ *)gyre_its_context_->ports)                  \
-    GYRE_ENTRY_(1024, name_)
+    GYRE_ENTRY_((form_) == 5 ? GYRE_CUDA_GRID_LANES_MAX : 1024, name_)
 
 #if GYRE_KEYED
 #include "gyre/dialect/cuda_keyed.h"

@@ -5,7 +5,7 @@
 
 #include <gyre/message.h>
 
-enum { GRID_BLOCKS_MOST = 16 };
+enum { GRID_BLOCKS_MOST = 256 };
 
 /* What a block, number `block`, does that the others do not. */
 enum {
@@ -21,7 +21,7 @@ enum {
 GYRE_MESSAGE(grid_ask, GRID_ASK)
 #define GRID_ANSWER(FIELD) FIELD(u64, sum) FIELD(u64, again) FIELD(u32, blocks) FIELD(u32, lanes)
 GYRE_MESSAGE(grid_answer, GRID_ANSWER)
-#define GRID_SUMS(FIELD) FIELD(u64, of[16])
+#define GRID_SUMS(FIELD) FIELD(u64, of[256])
 GYRE_MESSAGE(grid_sums, GRID_SUMS)
 
 #define GRID_STEPS(FIELD) FIELD(u32, steps) FIELD(u32, reserved)
