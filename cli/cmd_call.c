@@ -565,7 +565,7 @@ static int set_checks(call_run *call)
     const int length = snprintf(settings[0], sizeof settings[0], "backend.cpu.check=%s", call->checks);
     if (length < 0 || (size_t)length >= sizeof settings[0])
         return cli_usage_error(cli, "--check: expected words such as races,memory, found '%s'", call->checks);
-    if ((call->seed || call->seeds) && !call_seeds_decide(call->checks))
+    if (!call->case_path && (call->seed || call->seeds) && !call_seeds_decide(call->checks))
         return cli_usage_error(cli,
                                "--seed and --seeds are for --check schedule, order, deadlock or crash, and "
                                "--check is '%s', for which a seed decides nothing",

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Mutants of the code that a scenario runs (sites.h): each has to be found by one of the seeds, except those of kept.txt, which has the reason of
-# each. A row of kept.txt that fits no mutant is an error as well: the code became another one.
+# each. A row of kept.txt that fits no mutant is noted: the code may have become another one.
 # usage: check_mutants.sh SCENARIO PROGRAM SEEDS
 set -u
 scenario="$1" program="$2" seeds="$3"
@@ -51,14 +51,16 @@ paste -d '|' "$folder/places" "$folder/mutants" | awk -F '|' -v scenario="$scena
         change = trim($3)
         mutants++
         text = text_of(where[1], where[2])
+        is_spared = 0
         for (i = 1; i <= rows; i++)
-            if (name[i] == place[1] && what[i] == change && index(text, within[i])) {
-                met[i] = 1
-                spared++
-                next
-            }
+            if (name[i] == place[1] && (what[i] == change || what[i] == "*") && index(text, within[i]))
+                is_spared = met[i] = 1
         if (trim($4) != "not found") {
             found++
+            next
+        }
+        if (is_spared) {
+            spared++
             next
         }
         sub(/^.*\//, "", place[2])
@@ -67,10 +69,8 @@ paste -d '|' "$folder/places" "$folder/mutants" | awk -F '|' -v scenario="$scena
     }
     END {
         for (i = 1; i <= rows; i++)
-            if (!(i in met)) {
-                printf "FAILED: kept.txt: %s of %s in %s is no mutant of %s\n", what[i], within[i], name[i], scenario
-                failures++
-            }
+            if (!(i in met))
+                printf "note: kept.txt: %s in %s: %s has no such mutant under so many seeds\n", what[i], name[i], scenario
         printf "%s: %d mutants, %d found, %d kept, %d failures\n", scenario, mutants, found, spared, failures
         exit failures != 0 || mutants == 0
     }'

@@ -48,7 +48,7 @@ static void try_mutant(const struct scenario *scenario, unsigned number, uint64_
     if (process == 0) {
         if (!freopen("/dev/null", "w", stdout))
             abort();
-        alarm(60);
+        alarm(20);
         sites_mutate(number);
         seed = find(scenario, 0, seeds);
         if (write(ends[1], &seed, sizeof seed) != sizeof seed)
