@@ -473,27 +473,22 @@ GYRE_HELPER void gyre_keyed_walk_begin_(gyre_keyed_run_ *run, gyre_u32 number, g
 /*
  * Handles the run's messages of the thread's part, in the order of the ring. Called by all threads of a warp, some of which have no part,
  * or no messages: they meet before each message and before its handler. Otherwise lanes that parted once, at a key that is new, would go
- * through all that follows one after the other. Returns how many the thread failed. `cells`: in shared memory if `near`; `first`: as in
- * gyre_keyed_walk_; `links`: NULL in files that are no stages.
- *
- * No part of its callers, whose words would leave it too few registers. The context is a copy, so that it is in registers as well.
+  * through all that follows one after the other. Returns how many the thread failed. `first`: as in gyre_keyed_walk_; `links`: NULL in
+ * files that are no stages.
  */
-template <class K, bool near>
-static __device__ __noinline__ gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_chunk *cells,
-                                                                gyre_u64 first, gyre_keyed_links_ *links,
-                                                                const gyre_keyed_table *table,
-                                                                gyre_context *context)
+template <class K>
+GYRE_HELPER gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ *run, gyre_chunk *cells, gyre_u64 first,
+                                             gyre_keyed_links_ *links, const gyre_keyed_table *table,
+                                             gyre_context *gyre)
 {
     static_assert(GYRE_KEYED_PARTS_ <= GYRE_KEYED_THREADS && GYRE_KEYED_THREADS % 32 == 0,
                   "a thread for each part");
-    GYRE_IN_SHARED_(run);
-    if (near)
-        GYRE_IN_SHARED_(cells);
+
     const gyre_u32 number = threadIdx.x, works = number < 1u << table->parts_log2 && run->rows[number];
     gyre_u32 failed = 0;
     if (!__any_sync(0xffffffffu, works))
         return 0;
-    gyre_context own = *context, *const gyre = &own;
+
     gyre_keyed_walk_ walk = {cells, first, gyre_shared_address_(run->at)};
     gyre_keyed_turn_<K> turn = {table, gyre_keyed_part_at(table, works ? number : 0)};
     gyre_keyed_use_ use;
@@ -520,7 +515,7 @@ static __device__ __noinline__ gyre_u32 gyre_keyed_handle_part_(gyre_keyed_run_ 
         if (opened)
             failed += gyre_keyed_handle_key_<K>(&walk, &turn, &use, gyre, copy);
     } while (__any_sync(0xffffffffu, walk.next));
-    context->next_due_ns = own.next_due_ns;
+
     if (!works)
         return 0;
     gyre_keyed_put_<K>(&turn);

@@ -487,7 +487,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_routed_(const gyre_block_view *view, gyre
     if (part != GYRE_KEYED_NOWHERE)
         gyre_keyed_chain_(run, thread, part);
     __syncthreads();
-    return gyre_keyed_handle_part_<K, true>(run, cells, GYRE_KEYED_ROUTED_, links, table, gyre);
+    return gyre_keyed_handle_part_<K>(run, cells, GYRE_KEYED_ROUTED_, links, table, gyre);
 }
 
 /* Handles what the routers send, until all have closed their rings. Called by all threads of an owner. */

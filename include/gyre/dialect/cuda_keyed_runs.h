@@ -57,9 +57,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_handle_run_(gyre_block_view *view, gyre_keyed_ru
     if (part != GYRE_KEYED_NOWHERE)
         gyre_keyed_chain_(run, thread, part);
     __syncthreads();
-    if (gyre_stage_<K>::in_shared && gridDim.x == 1)
-        return gyre_keyed_handle_part_<K, true>(run, cells, worker->first, 0, table, gyre);
-    return gyre_keyed_handle_part_<K, false>(run, cells, worker->first, 0, table, gyre);
+    return gyre_keyed_handle_part_<K>(run, cells, worker->first, 0, table, gyre);
 }
 
 /* Posts block 0's run to the other blocks. Called by all threads of block 0; the run lies in device memory. */

@@ -146,10 +146,7 @@ GYRE_HELPER void gyre_keyed_linked_run_(const gyre_cuda_arguments &arguments, gy
     if (part != GYRE_KEYED_NOWHERE)
         gyre_keyed_chain_(run, threadIdx.x, part);
     __syncthreads();
-    const gyre_u32 failed =
-        gyre_stage_<K>::in_shared && gridDim.x == 1
-            ? gyre_keyed_handle_part_<K, true>(run, cells, links->run.first, links, table, gyre)
-            : gyre_keyed_handle_part_<K, false>(run, cells, links->run.first, links, table, gyre);
+    const gyre_u32 failed = gyre_keyed_handle_part_<K>(run, cells, links->run.first, links, table, gyre);
     if (failed)
         atomicAdd(&links->view->failed, (gyre_u64)failed);
     gyre_keyed_note_due_<K>(arguments, links->view, gyre);

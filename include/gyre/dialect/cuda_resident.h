@@ -286,8 +286,10 @@ GYRE_HELPER gyre_slot *gyre_reply_at_(const gyre_served *queue, gyre_u64 index)
 #if GYRE_KEYED
 /*
  * The time up to which keys may be reminded. By ticks: that of the last tick, once all requests are taken that may have been sent before
- * it; GYRE_NO_TIME_: there was none. The index of a tick is written before its time. */
-GYRE_HELPER gyre_i64 gyre_wake_clock_(const gyre_block_view *view)
+ * it; GYRE_NO_TIME_: there was none. The index of a tick is written before its time. Called seldom: no part of its callers, which need
+ * their registers.
+ */
+static __device__ __noinline__ gyre_i64 gyre_wake_clock_(const gyre_block_view *view)
 {
     gyre_i64 now_ns = GYRE_NO_TIME_;
     if (!view->by_ticks)
