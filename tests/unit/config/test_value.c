@@ -83,9 +83,10 @@ START_TEST(a_target_is_a_name_or_two)
     for (size_t i = 0; i < sizeof right / sizeof right[0]; i++)
         ck_assert_int_eq(read_as(row, right[i]), GYRE_OK);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        refused(row, wrong[i],
-                "is not two names; expected a name of letters, digits, '_', '-' and '.', or two of them with ':' in "
-                "between");
+        refused(
+            row, wrong[i],
+            "is not two names; expected a name of letters, digits, '_', '-' and '.', or two of them with ':' in "
+            "between");
 }
 END_TEST
 
