@@ -220,14 +220,15 @@ struct gyre_drain_debt_ {
 
 #if !GYRE_LIMITED
 /*
- * Accounts for the messages of a warp, except that what is counted off flows is noted in the window. `owes`, `sent`: as in
- * gyre_link_message_. Called by a whole warp.
+ * Accounts for the messages of a warp, except that what is counted off flows is noted in the window. `came_to`: gyre_link_message_.to behind
+ * gyre_lone_handle_. Called by a whole warp.
  */
-GYRE_OUTLINE_ void gyre_drain_account_(gyre_link_view_ *links, gyre_u64 origin, gyre_u32 owes, gyre_u32 sent,
+GYRE_OUTLINE_ void gyre_drain_account_(gyre_link_view_ *links, gyre_u64 origin, gyre_u64 came_to,
                                        gyre_u64 *to)
 {
     GYRE_IN_SHARED_(links);
-    const gyre_link_message_ message = {origin, 0, 0, 0, 0, owes, sent};
+    const gyre_u32 owes = came_to >= GYRE_LONE_OWES_;
+    const gyre_link_message_ message = {origin, 0, 0, 0, 0, owes, owes ? (gyre_u32)came_to : 0};
     const gyre_u32 fewer = gyre_account_warp_(links, &message);
     if (!fewer)
         return;
@@ -345,8 +346,8 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
         sum->failed +=
             gyre_lone_handle_<K, true>(arguments, links, source, line, ports, &message, buffers, gyre);
         sum->counted |= message.counted;
-        places.to[slot] = message.to;
-        if (message.to) {
+        places.to[slot] = message.to < GYRE_LONE_OWES_ ? message.to : 0;
+        if (places.to[slot]) {
             sum->ends = 1;
 #pragma unroll
             for (int i = 0; i < GYRE_LINE_CHUNKS; i++)
@@ -355,8 +356,8 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
     }
     __syncwarp();
 #if !GYRE_LIMITED
-    if (__any_sync(GYRE_ALL_LANES, message.owes))
-        gyre_drain_account_(links, message.origin, message.owes, message.sent, &places.to[slot]);
+    if (__any_sync(GYRE_ALL_LANES, message.to >= GYRE_LONE_OWES_))
+        gyre_drain_account_(links, message.origin, message.to, &places.to[slot]);
 #endif
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
