@@ -41,8 +41,7 @@ struct gyre_grid_post_ {
 #endif
 #if GYRE_STAGE
     gyre_u64 origin;
-    gyre_u64 flow_index;
-    const gyre_u64 *flow;
+    gyre_u64 flow_index; /* of the request that began the flow */
 #if GYRE_LIMITED
     void *memory;
     gyre_u32 turn, memory_size;
@@ -182,8 +181,7 @@ GYRE_HELPER void gyre_grid_tell_(const gyre_cuda_arguments &arguments, gyre_u64 
 #endif
 #if GYRE_STAGE
     post->origin = gyre->origin;
-    post->flow_index = gyre->index;
-    post->flow = gyre->flow;
+    post->flow_index = gyre->entry ? gyre_flow_index_(gyre->entry, gyre->origin) : gyre->index;
 #if GYRE_LIMITED
     post->memory = gyre->memory;
     post->memory_size = gyre->memory_size;
@@ -296,7 +294,7 @@ GYRE_HELPER void gyre_grid_adopt_(const volatile gyre_grid_post_ *post, gyre_con
 #if GYRE_STAGE
     gyre->origin = post->origin;
     gyre->index = post->flow_index;
-    gyre->flow = (const gyre_u64 *)post->flow;
+    gyre->entry = 0;
 #if GYRE_LIMITED
     gyre->memory = post->memory;
     gyre->memory_size = post->memory_size;

@@ -38,14 +38,14 @@ GYRE_HELPER gyre_link_message_ gyre_keyed_routed_begin_(const gyre_link_view_ *l
         message.origin = in->sequence;
         message.index = 0; /* its flow has it */
     } else if (links->entry_of[which]) {
-        const gyre_u32 place = (gyre_u32)(message.index & links->view->served[which].mask);
-        message.origin = GYRE_ORIGIN_SOLE | GYRE_ORIGIN_OF(links->entry_of[which] - 1u, place);
+        message.origin = gyre_origin_begins_(links->entry_of[which] - 1u, message.index,
+                                             (gyre_u32)links->view->served[which].mask);
     }
     gyre->failed = 0;
     gyre->origin = message.origin;
     gyre->index = message.index;
-    gyre->flow =
-        is_linked && !(message.origin & GYRE_ORIGIN_TAP) ? &gyre_flow_of_(links, message.origin)->index : 0;
+    gyre->entry =
+        is_linked && !(message.origin & GYRE_ORIGIN_TAP) ? gyre_entry_of_(links, message.origin) : 0;
     return message;
 }
 
@@ -65,7 +65,7 @@ GYRE_HELPER void gyre_keyed_routed_settle_(const gyre_link_view_ *links, gyre_li
     else
         message->to = gyre_settle_counted_(links, origin, out, 0);
     if (message->to && GYRE_KEYED_IS_LINKED_(in))
-        message->index = gyre_near_load_(&gyre_flow_of_(links, origin)->index);
+        message->index = gyre_flow_index_(gyre_entry_of_(links, origin), origin);
     out->sequence = message->index + 1;
 }
 

@@ -154,7 +154,7 @@ GYRE_HELPER void gyre_talk_begin_(const gyre_link_view_ *links, gyre_u64 origin,
     gyre->failed = 0;
     gyre->origin = origin;
     gyre->index = links->run.first;
-    gyre->flow = &gyre_flow_of_(links, origin)->index;
+    gyre->entry = gyre_entry_of_(links, origin);
     gyre->clears = GYRE_LINK_CLEARS_(links, 0);
     gyre->again = gyre->turn = 0;
     GYRE_LINK_TAKE_TOKEN_(links, 0, gyre);
