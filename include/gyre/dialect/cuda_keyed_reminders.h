@@ -82,7 +82,7 @@ GYRE_HELPER void gyre_keyed_remind_(gyre_keyed_turn_<K> *turn, gyre_keyed_entry 
 #endif
 #if GYRE_STAGE
     gyre.origin = gyre.index = 0;
-    gyre.flow = 0;
+    gyre.entry = 0;
 #endif
     gyre.failed = 0;
     gyre.forgets = 0;
