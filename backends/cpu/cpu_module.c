@@ -169,6 +169,12 @@ static const gyre_type *const *asks_of(const gyre_module *module, uint32_t index
     return NULL;
 }
 
+/* Fibers of one thread run a block at a time, so they cannot meet those of another one. */
+static uint32_t grid_blocks_most(const gyre_device *device, const gyre_cpu_kernel *kernel)
+{
+    return kernel->form == GYRE_FORM_GRID && (device->checks || device->turns) ? 1 : 0;
+}
+
 gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record)
 {
     if (index >= module->kernel_count)
@@ -192,7 +198,7 @@ gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_r
                               .flow_size = kernel->flow_size ? *kernel->flow_size : 0,
                               .asks = asks_of(module, index),
                               .reminds = kernel->remind != NULL,
-                              .grid_blocks_most = module->device->checks || module->device->turns ? 1 : 0};
+                              .grid_blocks_most = grid_blocks_most(module->device, kernel)};
     memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);
     return GYRE_OK;
 }
