@@ -78,6 +78,7 @@ struct cuda_kernel {
     gyre_kernel_record record;
     gyre_device_kernel seen; /* the kernel's description, as the device compiler wrote it into the cubin */
     uint32_t shared_size;    /* bytes of static shared memory of the kernel's resident entry */
+    uint32_t stack_size; /* bytes of local memory of a thread, with those of all functions that it may call */
 };
 
 struct gyre_module {

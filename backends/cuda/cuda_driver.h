@@ -69,6 +69,7 @@ CUresult cuFuncLoad(CUfunction function);
     NEEDED(cuMemcpyDtoHAsync)                                                                                \
     NEEDED(cuMemcpyDtoDAsync)                                                                                \
     NEEDED(cuMemsetD8Async)                                                                                  \
+    OPTIONAL(cuCtxGetLimit)                                                                                  \
     OPTIONAL(cuDeviceGetUuid)                                                                                \
     OPTIONAL(cuEventElapsedTime)                                                                             \
     OPTIONAL(cuMemPoolGetAttribute)                                                                          \

@@ -94,7 +94,12 @@ bool cuda_elf_find(const struct cuda_elf *elf, const char *name, struct cuda_elf
 
 /* ---- the assembler's notes: .nv.info is a list of {format, attribute, size or value, bytes} ---- */
 
-enum { FORMAT_SIZED = 4, ATTRIBUTE_FRAME_SIZE = 0x11, ATTRIBUTE_REGISTERS = 0x2f };
+enum {
+    FORMAT_SIZED = 4,
+    ATTRIBUTE_FRAME_SIZE = 0x11,
+    ATTRIBUTE_STACK_SIZE = 0x12,
+    ATTRIBUTE_REGISTERS = 0x2f
+};
 
 struct note {
     uint8_t format, attribute;
@@ -114,6 +119,8 @@ static void take_note(const struct note *note, const uint8_t *content, size_t sy
         function->registers = words[1];
     if (note->attribute == ATTRIBUTE_FRAME_SIZE)
         function->frame_size = words[1];
+    if (note->attribute == ATTRIBUTE_STACK_SIZE)
+        function->stack_size = words[1];
 }
 
 bool cuda_elf_function(const struct cuda_elf *elf, const char *name, struct cuda_elf_function *function)

@@ -31,6 +31,7 @@ struct cuda_elf_symbol {
 /** What the assembler noted about a function; 0 where it noted nothing. */
 struct cuda_elf_function {
     uint32_t registers, frame_size; /* of a thread; the frame is in local memory */
+    uint32_t stack_size;            /* the frame with those of all functions that it may call; 0: not known */
     /* static shared memory of a block, including the bytes that the system reserves */
     uint32_t shared_size;
 };

@@ -227,10 +227,9 @@ static gyre_status refuse_wide_grid(const gyre_device *device, const gyre_kernel
 
 /* Fills in the resident and makes its objects. The caller holds residents->lock. */
 static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module,
-                                    const gyre_resident_desc *desc)
+                                    const gyre_resident_desc *desc, const struct cuda_kernel *kernel)
 {
     gyre_device *device = resident->device;
-    const struct cuda_kernel *kernel = cuda_module_find(module, desc->kernel_name);
     CUdeviceptr control = 0;
     if (!kernel)
         return device->host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
@@ -288,6 +287,42 @@ static void free_resident(gyre_resident *resident)
     free(resident);
 }
 
+/*
+ * Whether a thread of the kernel needs more local memory than one of any kernel before. The driver makes it in the launch, for all
+ * threads that the device can have, and that waits until no kernel is on the device (measured on an H200): for ever, were the others
+ * not told to leave.
+ */
+static bool needs_stack(const gyre_device *device, const struct cuda_kernel *kernel)
+{
+    return kernel && kernel->stack_size > device->residents->stack_size;
+}
+
+/* Begins a launch: with no kernel on the device where the driver would wait for that. */
+static gyre_status launch_begin(gyre_device *device, const struct cuda_kernel *kernel, bool *quiet)
+{
+    gyre_status status = cuda_hold_begin(device, quiet);
+    if (status != GYRE_OK || *quiet || !needs_stack(device, kernel))
+        return status;
+    cuda_hold_end(device, false);
+    *quiet = true;
+    return cuda_quiet_begin(device);
+}
+
+/* Puts the kernel onto the device and into the list. The caller holds residents->lock. */
+static gyre_status enter_device(gyre_resident *resident, const struct cuda_kernel *kernel)
+{
+    struct cuda_residents *residents = resident->device->residents;
+    gyre_status status = cuda_resident_start(resident);
+    if (status != GYRE_OK)
+        return status;
+    if (kernel->stack_size > residents->stack_size)
+        residents->stack_size = kernel->stack_size;
+    resident->next = residents->first;
+    residents->first = resident;
+    cuda_tell_present(resident);
+    return GYRE_OK;
+}
+
 static gyre_status launch_once(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
 {
     gyre_device *device = module->device;
@@ -305,16 +340,12 @@ static gyre_status launch_once(gyre_module *module, const gyre_resident_desc *de
     pthread_mutex_init(&resident->order_lock, NULL);
     cuda_range_begin(device->host, "gyre: launch");
     bool quiet = false;
-    gyre_status status = cuda_hold_begin(device, &quiet);
+    const struct cuda_kernel *kernel = cuda_module_find(module, desc->kernel_name);
+    gyre_status status = launch_begin(device, kernel, &quiet);
     if (status == GYRE_OK) {
-        status = prepare_resident(resident, module, desc);
+        status = prepare_resident(resident, module, desc, kernel);
         if (status == GYRE_OK)
-            status = cuda_resident_start(resident);
-        if (status == GYRE_OK) {
-            resident->next = device->residents->first;
-            device->residents->first = resident;
-            cuda_tell_present(resident);
-        }
+            status = enter_device(resident, kernel);
         cuda_hold_end(device, quiet);
     }
     cuda_range_end();

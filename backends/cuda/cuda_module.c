@@ -69,9 +69,15 @@ static gyre_status ask_driver(gyre_module *module, struct cuda_kernel *kernel, b
         status = read_attribute(device, function, CU_FUNC_ATTRIBUTE_NUM_REGS, &kernel->record.registers);
     if (status == GYRE_OK)
         status = read_attribute(device, function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &kernel->shared_size);
-    if (status == GYRE_OK && from_ptx)
-        status =
-            read_attribute(device, function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &kernel->record.spill_bytes);
+    uint32_t local_size = 0;
+    if (status == GYRE_OK)
+        status = read_attribute(device, function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &local_size);
+    if (status == GYRE_OK && from_ptx) {
+        kernel->record.spill_bytes = local_size;
+        kernel->stack_size = 0; /* of a cubin that was compiled otherwise */
+    }
+    if (kernel->stack_size < local_size)
+        kernel->stack_size = local_size;
     return status;
 }
 

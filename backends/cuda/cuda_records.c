@@ -100,6 +100,7 @@ static gyre_status read_function(const struct device_file *file, const gyre_modu
         return device_file_damaged(file, "has no entry", entry);
     kernel->record.registers = function.registers;
     kernel->record.spill_bytes = function.frame_size;
+    kernel->stack_size = function.stack_size;
     kernel->shared_size = function.shared_size;
     if (module->device->major >= 8 && kernel->shared_size >= SYSTEM_SHARED)
         kernel->shared_size -= SYSTEM_SHARED;

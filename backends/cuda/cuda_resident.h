@@ -34,8 +34,10 @@ struct cuda_residents {
     CUstream carriers[CUDA_CARRIERS_MAX]; /* of large transfers (cuda_transfer.c) */
     gyre_cuda_orders *orders;             /* pinned memory; one line for each resident */
     CUdeviceptr device_orders;
-    uint64_t taken;      /* bits: the lines of `orders`, and the streams, that are in use */
-    atomic_bool serial;  /* a launch returns only once its kernel has left (cuda_serial.c); never reset */
+    uint64_t taken;     /* bits: the lines of `orders`, and the streams, that are in use */
+    atomic_bool serial; /* a launch returns only once its kernel has left (cuda_serial.c); never reset */
+    /* bytes of local memory that the device has for each thread; a launch that needs more waits for resident kernels */
+    uint32_t stack_size;
     bool launches_known; /* a launch returned while its kernel stayed, so other launches do, too */
     pthread_t monitor;
     bool monitor_started;
@@ -76,7 +78,7 @@ struct gyre_resident {
     const char *call;             /* the driver call that answered so */
     uint64_t refused_ns;          /* when the driver first refused to take the kernel back; 0: it does not */
     uint64_t log_handled;         /* the monitor's: messages handled when it last looked at the log */
-        uint32_t log_next;            /* log lines handed on */
+    uint32_t log_next;            /* log lines handed on */
     bool reminds;                 /* constant: keys are reminded, and their reminders may log */
     uint64_t log_looked_ns;       /* the monitor's: when it last looked whether reminders logged */
     struct cuda_telling *telling; /* the monitor's: what the blocks were at when it last looked */

@@ -80,6 +80,17 @@ static void destroy_residents(gyre_device *device, struct cuda_residents *reside
     free(residents);
 }
 
+/* How much local memory each thread has from the start. A driver that does not tell: none, and kernels that need more make way at once. */
+static uint32_t ask_stack_size(gyre_device *device)
+{
+    size_t size = 0;
+    if (!device->driver->cuCtxGetLimit)
+        return 0;
+    const CUresult result = device->driver->cuCtxGetLimit(&size, CU_LIMIT_STACK_SIZE);
+    cuda_note(device, result, "cuCtxGetLimit");
+    return result == CUDA_SUCCESS ? (uint32_t)size : 0;
+}
+
 static gyre_status create_residents(gyre_device *device, struct cuda_residents **out)
 {
     const struct cuda_driver *driver = device->driver;
@@ -87,6 +98,7 @@ static gyre_status create_residents(gyre_device *device, struct cuda_residents *
     if (!residents)
         return device->host->error(GYRE_EXHAUSTED, "no memory for a device's kernels");
     residents->serial = cuda_serial_expected(device->host);
+    residents->stack_size = ask_stack_size(device);
     pthread_mutex_init(&residents->lock, NULL);
     void *orders = NULL;
     gyre_status status = make_streams(device, &residents->service, 1);

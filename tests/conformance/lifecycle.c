@@ -61,6 +61,24 @@ static void many_kernels_run_side_by_side(struct conformance *test)
             require(call_word(gyre_kernel_queue(kernels[i]), i + turn) == (i + turn) * 3);
 }
 
+/* The driver of a GPU makes memory for the threads of a kernel that needs more of it than those before, once no kernel is there. */
+static void a_deep_kernel_starts_beside_others(struct conformance *test)
+{
+    static const char *const names[] = {"deep", "deep_again"};
+    gyre_queue *first = gyre_kernel_queue(launch(test, "words.gyre.c", "words_of_1"));
+    require(call_word(first, 14) == 42);
+    for (uint64_t i = 0; i < 2; i++) {
+        gyre_kernel *deep = NULL;
+        gyre_launch_desc desc = launch_desc(test, "deep.gyre.c", "deep");
+        desc.name = names[i];
+        must(gyre_launch(test->runtime, &desc, &deep));
+        for (uint64_t word = 0; word < 100; word++) {
+            require(call_word(gyre_kernel_queue(deep), word) == word + word * 7 % 400);
+            require(call_word(first, word) == word * 3);
+        }
+    }
+}
+
 static void send_number(gyre_queue *queue, uint32_t what, uint64_t number)
 {
     behaviour request = {.what = what, .microseconds = 2000, .number = number};
@@ -289,6 +307,7 @@ const struct conformance_case lifecycle_cases[] = {
     {"launch_call_close", launch_call_close},
     {"kernels_are_listed_with_state_and_metrics", kernels_are_listed_with_state_and_metrics},
     {"many_kernels_run_side_by_side", many_kernels_run_side_by_side},
+    {"a_deep_kernel_starts_beside_others", a_deep_kernel_starts_beside_others},
     {"an_inactive_launch_serves_after_activate", an_inactive_launch_serves_after_activate},
     {"deactivate_keeps_what_is_queued", deactivate_keeps_what_is_queued},
     {"deactivate_acts_at_the_next_message", deactivate_acts_at_the_next_message},

@@ -33,6 +33,7 @@ struct CUctx_st {
     uint32_t grids;       /* launched, also those that wait for their turn */
     uint32_t units_taken; /* by those that run */
     char newest[96];      /* the kernel that was launched last */
+    uint32_t stack;       /* bytes of local memory of each thread; 0: as many as from the start */
     size_t used, reserved, threshold;
     struct kept *kept;
     uint32_t streams, events, modules;

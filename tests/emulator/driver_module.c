@@ -19,7 +19,8 @@ enum {
     BLOCKS = 32,
     BLOCK_THREADS = 1024,
     SYSTEM_SHARED = 1024, /* of each block */
-    SHARED_DEFAULT = 48 * 1024
+    SHARED_DEFAULT = 48 * 1024,
+    STACK_DEFAULT = 1024 /* local memory of each thread, from the start */
 };
 #define UNIT_SHARED     (MACHINE_SHARED_MAX + SYSTEM_SHARED)
 #define LOOK_NS         UINT64_C(20000000)
@@ -244,6 +245,21 @@ static uint32_t occupancy(const struct CUfunc_st *function, uint32_t threads, ui
                            least(UNIT_SHARED / shared, BLOCKS));
 }
 
+CUresult cuCtxGetLimit(size_t *value, CUlimit which)
+{
+    struct CUctx_st *context;
+    const CUresult result = driver_enter(&context, __func__);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (which != CU_LIMIT_STACK_SIZE)
+        return driver_complain(CUDA_ERROR_UNSUPPORTED_LIMIT, "cuCtxGetLimit", "limit %d is not modelled",
+                               (int)which);
+    pthread_mutex_lock(&driver.lock);
+    *value = context->stack ? context->stack : STACK_DEFAULT;
+    pthread_mutex_unlock(&driver.lock);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction function, int threads,
                                                      size_t shared)
 {
@@ -369,6 +385,20 @@ static CUresult check_launch(struct CUfunc_st *function, const struct machine_la
     return CUDA_SUCCESS;
 }
 
+/* Local memory is made for all threads of the device, when a kernel needs more of it than any before, and that waits. driver.lock held. */
+static CUresult make_stack(const struct CUfunc_st *function, const char *call)
+{
+    struct CUctx_st *context = function->module->context;
+    if (!context->stack)
+        context->stack = STACK_DEFAULT;
+    if (function->info.local_bytes <= context->stack)
+        return CUDA_SUCCESS;
+    const CUresult result = driver_await_quiet(context, call);
+    if (result == CUDA_SUCCESS)
+        context->stack = function->info.local_bytes;
+    return result;
+}
+
 /* driver.lock held. */
 static CUresult prepare(struct operation *operation, void **arguments)
 {
@@ -379,6 +409,8 @@ static CUresult prepare(struct operation *operation, void **arguments)
         result = load_function(function, "cuLaunchCooperativeKernel");
     if (result == CUDA_SUCCESS)
         result = check_launch(function, &operation->launch, &operation->units);
+    if (result == CUDA_SUCCESS)
+        result = make_stack(function, "cuLaunchCooperativeKernel");
     if (result != CUDA_SUCCESS)
         return result;
     operation->launch.arguments = copy_arguments(function, arguments);

@@ -406,8 +406,10 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice number)
                                  "nobody retains the context");
     else if (device->retained == 1)
         result = driver_await_quiet(device, "cuDevicePrimaryCtxRelease");
-    if (result == CUDA_SUCCESS && --device->retained == 0)
+    if (result == CUDA_SUCCESS && --device->retained == 0) {
         tell_leaks(device);
+        device->stack = 0;
+    }
     pthread_mutex_unlock(&driver.lock);
     return result;
 }

@@ -26,6 +26,10 @@ static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                           ".reg .b32 %r<2>;\n.reg .b64 %rd<2>;\n"
                           "ld.param.u64 %rd1, [word];\nmov.u32 %r1, 1;\n"
                           "st.global.u32 [%rd1], %r1;\nret;\n}\n"
+                          ".visible .entry deep(.param .u64 word)\n{\n"
+                          ".local .align 4 .b8 depot[2000];\nret;\n}\n"
+                          ".visible .entry shallow(.param .u64 word)\n{\n"
+                          ".local .align 4 .b8 depot[1000];\nret;\n}\n"
                           ".visible .entry give_up(.param .u64 word)\n{\ntrap;\nret;\n}\n";
 
 static struct {
@@ -130,6 +134,20 @@ static CUresult take_back(void)
     return cuMemHostUnregister(mine);
 }
 
+static CUfunction deep; /* loaded before */
+
+static CUresult launch_beside(CUfunction code)
+{
+    uint64_t argument = 0;
+    void *arguments[] = {&argument};
+    return cuLaunchCooperativeKernel(code, 1, 1, 1, 32, 1, 1, 0, here.other, arguments);
+}
+
+static CUresult launch_deep(void)
+{
+    return launch_beside(deep);
+}
+
 static void *pinned;
 
 static CUresult free_pinned(void)
@@ -137,7 +155,8 @@ static CUresult free_pinned(void)
     return cuMemFreeHost(pinned);
 }
 
-static CUresult (*const waits[])(void) = {load_module, use_another, take_back, free_pinned, unload_module};
+static CUresult (*const waits[])(void) = {load_module, use_another,   take_back,
+                                          free_pinned, unload_module, launch_deep};
 
 START_TEST(blocks_while_a_kernel_stays)
 {
@@ -145,6 +164,7 @@ START_TEST(blocks_while_a_kernel_stays)
     open_device();
     works(cuMemHostRegister(mine, sizeof mine, CU_MEMHOSTREGISTER_DEVICEMAP));
     works(cuMemHostAlloc(&pinned, 64, 0));
+    deep = function("deep");
     stay();
     waiting.call = waits[_i];
     ck_assert_int_eq(pthread_create(&thread, NULL, make_call, NULL), 0);
@@ -170,6 +190,35 @@ START_TEST(memory_and_copies_do_not_wait)
     works(cuStreamSynchronize(here.other));
     ck_assert_uint_eq(out, 7);
     ck_assert_int_eq(cuMemFreeAsync(memory, here.other), CUDA_ERROR_INVALID_VALUE);
+    leave();
+}
+END_TEST
+
+static size_t stack_size(void)
+{
+    size_t size = 0;
+    works(cuCtxGetLimit(&size, CU_LIMIT_STACK_SIZE));
+    return size;
+}
+
+/* A kernel that needs no more local memory than others had before it. */
+START_TEST(a_shallow_kernel_does_not_wait)
+{
+    open_device();
+    deep = function("deep");
+    const CUfunction shallow = function("shallow");
+    ck_assert_uint_eq(stack_size(), 1024);
+    stay();
+    works(launch_beside(shallow));
+    works(cuStreamSynchronize(here.other));
+    leave();
+    works(launch_beside(deep));
+    works(cuStreamSynchronize(here.other));
+    ck_assert_uint_ge(stack_size(), 2000);
+    *here.word = 0;
+    stay();
+    works(launch_beside(deep));
+    works(cuStreamSynchronize(here.other));
     leave();
 }
 END_TEST
@@ -275,6 +324,7 @@ int main(void)
     tcase_set_timeout(tcase, 30);
     tcase_add_loop_test(tcase, blocks_while_a_kernel_stays, 0, sizeof waits / sizeof waits[0]);
     tcase_add_test(tcase, memory_and_copies_do_not_wait);
+    tcase_add_test(tcase, a_shallow_kernel_does_not_wait);
     tcase_add_test(tcase, fresh_memory_is_garbage);
     tcase_add_test(tcase, freed_memory_comes_back_by_trimming);
     tcase_add_test(tcase, too_many_blocks_are_refused);
