@@ -10,8 +10,6 @@
 #ifndef GYRE_DIALECT_CUDA_LINK_DRAIN_H
 #define GYRE_DIALECT_CUDA_LINK_DRAIN_H
 
-#include "gyre/dialect/cuda_bulk.h"
-
 #define GYRE_DRAIN_LEAST 8  /* messages found together that are a backlog */
 #define GYRE_DRAIN_WAITS 16 /* looks for room, after which the long way looks for it */
 /* windows of one backlog, after which a block looks elsewhere: one with more links and entries than there are blocks, or others */
@@ -21,21 +19,14 @@
 /** Where a window lies in the block's memory. */
 struct gyre_drain_places_ {
     gyre_chunk *lines; /* messages, which become completions; then what was emitted to each port */
-    gyre_chunk *ahead; /* the next window, as it lies in its queue */
     gyre_u64 *to;      /* of each message: where its completion goes */
     gyre_u32 rows;     /* loads of each thread; 0: there is too little memory */
 };
 
-/* Lines of a window for each message: the message, what it emits to each port, and a message of the next window. */
-template <class K> GYRE_HELPER constexpr gyre_u32 gyre_drain_lines_each_()
-{
-    return 1 + gyre_link_shape_<K>::ports + GYRE_MOVE_BULK_;
-}
-
 /* Bytes of a window for each message. */
 template <class K> GYRE_HELPER constexpr gyre_u32 gyre_drain_bytes_()
 {
-    return GYRE_LINE_SIZE * gyre_drain_lines_each_<K>() + (gyre_u32)sizeof(gyre_u64);
+    return GYRE_LINE_SIZE * (1 + gyre_link_shape_<K>::ports) + (gyre_u32)sizeof(gyre_u64);
 }
 
 template <class K> GYRE_HELPER gyre_drain_places_ gyre_drain_places_of_(gyre_chunk *memory)
@@ -43,9 +34,8 @@ template <class K> GYRE_HELPER gyre_drain_places_ gyre_drain_places_of_(gyre_chu
     const gyre_u32 fit = gyre_dynamic_size_() / gyre_drain_bytes_<K>(), each = blockDim.x / 4;
     const gyre_u32 most = fit < GYRE_DRAIN_MOST ? fit : GYRE_DRAIN_MOST;
     const gyre_u32 rows = most / each < GYRE_CUDA_LOADS ? most / each : GYRE_CUDA_LOADS;
-    const gyre_u32 size = rows * each * GYRE_LINE_CHUNKS;
-    return {memory, memory + (1 + gyre_link_shape_<K>::ports) * size,
-            (gyre_u64 *)(memory + gyre_drain_lines_each_<K>() * size), rows};
+    const gyre_u32 lines = 1 + gyre_link_shape_<K>::ports;
+    return {memory, (gyre_u64 *)(memory + lines * rows * each * GYRE_LINE_CHUNKS), rows};
 }
 
 /* Whether the block works off backlogs by windows. */
@@ -72,8 +62,7 @@ template <class K> GYRE_HELPER gyre_u32 gyre_drain_room_(const gyre_link_view_ *
 
 /** The window that is asked for, and what else is looked at meanwhile. */
 struct gyre_drain_look_ {
-    gyre_u32 rows, loaded; /* what is fetched: rows, and how many slots */
-    gyre_u32 asked;        /* slots that there is room for */
+    gyre_u32 rows, asked;
     gyre_u64 order, drop_before;
 };
 
@@ -100,77 +89,8 @@ GYRE_HELPER void gyre_drain_load_(const gyre_link_source_ &source, const gyre_dr
     for (gyre_u32 row = 0; row < GYRE_CUDA_LOADS; row++) {
         const gyre_u32 slot = (threadIdx.x + row * blockDim.x) >> 2;
         const gyre_u64 at = ((gyre_u32)source.next + slot) & source.mask;
-        mine[row] = gyre_chunk_load_if_(row < look.rows && slot < look.loaded && part * 16 < source.stride,
+        mine[row] = gyre_chunk_load_if_(row < look.rows && slot < look.asked && part * 16 < source.stride,
                                         source.slots + at * source.stride + part * 16);
-    }
-}
-
-/* The index of the last message of row `lane` behind a window of `slots` from source.next on: it says whether the row is there. */
-GYRE_HELPER gyre_u64 gyre_drain_last_(const gyre_link_source_ &source, gyre_u32 slots)
-{
-    return source.next + slots + ((threadIdx.x & 31) + 1) * (blockDim.x / 4) - 1;
-}
-
-#if GYRE_MOVE_BULK_
-/*
- * Starts to copy a window to where the next one lies, a row each lane, and what says how many rows behind it are there. Its messages are
- * known to be there. Called by the first warp, behind a barrier after the last reads from there.
- */
-GYRE_HELPER void gyre_drain_copy_(gyre_link_view_ *links, const gyre_link_source_ &source,
-                                  const gyre_drain_places_ &places, gyre_u32 rows)
-{
-    gyre_worker *const worker = &links->view->workers[0];
-    const gyre_u32 lane = threadIdx.x & 31, each = blockDim.x / 4;
-    const gyre_u32 at = ((gyre_u32)source.next + lane * each) & source.mask, left = source.mask + 1 - at;
-    const gyre_u32 head = left < each ? left : each;
-    gyre_chunk *const to = places.ahead + lane * each * GYRE_LINE_CHUNKS;
-    if (lane == 0) {
-        worker->parity ^= 1;
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0],%1;" ::"r"(
-                         gyre_shared_address_(&worker->barrier)),
-                     "r"(rows * each * GYRE_LINE_SIZE + GYRE_CUDA_LOADS * 16)
-                     : "memory");
-    }
-    __syncwarp();
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    if (lane < rows)
-        gyre_bulk_copy_(worker, to, (const gyre_slot *)(source.slots + (gyre_u64)at * GYRE_LINE_SIZE),
-                        head * GYRE_LINE_SIZE);
-    if (lane < GYRE_CUDA_LOADS)
-        gyre_bulk_copy_(
-            worker, &links->behind[lane],
-            (const gyre_slot *)(source.slots +
-                                (gyre_drain_last_(source, rows * each) & source.mask) * GYRE_LINE_SIZE),
-            16);
-    if (lane < rows && head < each)
-        gyre_bulk_copy_(worker, to + head * GYRE_LINE_CHUNKS, (const gyre_slot *)source.slots,
-                        (each - head) * GYRE_LINE_SIZE);
-}
-#else
-GYRE_HELPER void gyre_drain_copy_(gyre_link_view_ *, const gyre_link_source_ &, const gyre_drain_places_ &,
-                                  gyre_u32)
-{
-}
-#endif
-
-/* Waits for the window that is copied, and reads its rows. Called by all threads. */
-GYRE_HELPER void gyre_drain_await_(gyre_link_view_ *links, const gyre_link_source_ &source,
-                                   const gyre_drain_places_ &places, const gyre_drain_look_ &look,
-                                   gyre_chunk *mine)
-{
-    gyre_await_copy_(&links->view->workers[0]);
-    if (threadIdx.x < 32) { /* as gyre_look_ahead_lines_ */
-        const gyre_u64 last = gyre_drain_last_(source, look.loaded);
-        const gyre_u32 rows = __ballot_sync(GYRE_ALL_LANES, threadIdx.x < GYRE_CUDA_LOADS &&
-                                                                links->behind[threadIdx.x].x == last + 1);
-        if (threadIdx.x == 0)
-            links->view->rows_ahead = (gyre_u32)__ffs((int)~rows) - 1;
-    }
-#pragma unroll
-    for (gyre_u32 row = 0; row < GYRE_CUDA_LOADS; row++) {
-        mine[row] = {0, 0};
-        if (row < look.rows)
-            mine[row] = places.ahead[threadIdx.x + row * blockDim.x];
     }
 }
 
@@ -433,22 +353,20 @@ GYRE_HELPER gyre_u32 gyre_drain_asks_lap_(const gyre_link_view_ *links, const gy
 }
 
 /*
- * Fetches a window, or waits for the one that was asked for. Returns how many messages it has, which are taken. While they are on their way, what the window of `last` messages
+ * Fetches a window. Returns how many messages it has, which are taken. While they are on their way, what the window of `last` messages
  * before owes is settled; where a kernel has no ports, `debt` is what gyre_drain_pay_end_ is still to be called with. Called by all
  * threads.
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                        const gyre_link_source_ &source, const gyre_drain_places_ &places,
-                                       gyre_drain_look_ *look, gyre_u32 ahead, gyre_u32 last,
-                                       gyre_drain_debt_ *debt)
+                                       gyre_drain_look_ *look, gyre_u32 last, gyre_drain_debt_ *debt)
 {
     enum { port_count = gyre_link_shape_<K>::ports };
     gyre_block_view *view = links->view;
-    gyre_u64 tails[port_count + 1];
     gyre_chunk mine[GYRE_CUDA_LOADS];
-    if (!ahead)
-        gyre_drain_load_(source, *look, mine);
+    gyre_u64 tails[port_count + 1];
+    gyre_drain_load_(source, *look, mine);
     gyre_u64 lap = 0;
     if (gyre_drain_asks_lap_<K>(links, source)) /* behind the messages: no lap is of before them */
         lap = gyre_near_load_(&gyre_entry_head_(&links->entries[threadIdx.x])->lap);
@@ -459,8 +377,8 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
                 tails[i] = gyre_link_tail_behind_(
                     &links->outs[i],
                     __ballot_sync(GYRE_ALL_LANES, gyre_link_is_whole_(&links->outs[i], threadIdx.x)));
-        if (source.entry && !ahead)
-            gyre_look_ahead_lines_(view, &view->served[source.which], source.next + look->loaded);
+        if (source.entry)
+            gyre_look_ahead_lines_(view, &view->served[source.which], source.next + look->asked);
     }
     if (threadIdx.x == 0)
         gyre_drain_ask_(arguments, links, source, look);
@@ -472,8 +390,6 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
             gyre_drain_settle_whole_(links, places, last);
     }
 #endif
-    if (ahead)
-        gyre_drain_await_(links, source, places, *look, mine);
     gyre_note_missing_(view, gyre_drain_put_(source, *look, mine, places.lines), look->asked);
     if (gyre_drain_asks_lap_<K>(links, source))
         links->entries[threadIdx.x].lap = lap;
@@ -549,25 +465,6 @@ GYRE_HELPER gyre_u32 gyre_drain_rows_(const gyre_block_view *view, gyre_u32 aske
     return rows < most ? rows : most;
 }
 
-/* The source behind `count` of its messages. */
-GYRE_HELPER gyre_link_source_ gyre_drain_behind_(gyre_link_source_ source, gyre_u32 count)
-{
-    source.next += count;
-    return source;
-}
-
-/*
- * Whether the next window is asked for while this one is handled: of a queue that this block alone takes from, when all of this window
- * was there, and more is. What is asked for is taken when it is put into the window; whoever stops before that forgets it. Rings are left
- * out: their messages come while the block handles others.
- */
-GYRE_HELPER gyre_u32 gyre_drain_is_ahead_(const gyre_block_view *view, const gyre_link_source_ &source,
-                                          const gyre_drain_look_ &look, gyre_u32 count)
-{
-    return GYRE_MOVE_BULK_ && source.entry && source.stride == GYRE_LINE_SIZE && count &&
-           count == look.loaded && view->rows_ahead;
-}
-
 /*
  * Notes why the drain ended: for want of messages, of room, or of patience, or for another order, which only the long way obeys
  * at once. Called by thread 0.
@@ -600,7 +497,7 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         links->inlet_count + links->enters > gridDim.x ? GYRE_DRAIN_TURNS_SHORT : GYRE_DRAIN_TURNS_LONG;
     gyre_block_view *view = links->view;
     gyre_link_source_ source = links->source;
-    gyre_u32 turn = 0, waits = 0, more = 1, leaves = 0, goes_on = 1, rows = places.rows, ahead = 0, last = 0;
+    gyre_u32 turn = 0, waits = 0, more = 1, leaves = 0, goes_on = 1, rows = places.rows, last = 0;
     gyre_drain_debt_ debt = {{0, 0}, {0, 0}};
     GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
     if (threadIdx.x == 0)
@@ -608,22 +505,17 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
     __syncthreads();
     while (goes_on) {
         const gyre_u32 room = gyre_drain_room_<K>(links), wanted = rows * each;
-        const gyre_u32 loaded = ahead || wanted < room ? wanted : room;
-        gyre_drain_look_ look = {rows, loaded, loaded < room ? loaded : room, view->order, 0};
-        const gyre_u32 count =
-            gyre_drain_fetch_<K>(arguments, links, source, places, &look, ahead, last, &debt);
+        gyre_drain_look_ look = {rows, wanted < room ? wanted : room, view->order, 0};
+        const gyre_u32 count = gyre_drain_fetch_<K>(arguments, links, source, places, &look, last, &debt);
         waits = count ? 0 : waits + 1;
         more = look.asked ? count >= GYRE_DRAIN_LEAST : waits < GYRE_DRAIN_WAITS;
         const gyre_u32 stays = look.order == view->order && look.drop_before <= source.next + count;
-        rows = source.entry ? gyre_drain_rows_(view, look.asked, count, places.rows) : places.rows;
-        ahead = gyre_drain_is_ahead_(view, source, look, count);
-        if (ahead && threadIdx.x < 32)
-            gyre_drain_copy_(links, gyre_drain_behind_(source, count), places, rows);
         goes_on =
             gyre_drain_pass_on_<K>(arguments, links, source, places, count,
                                    threadIdx.x == 0 && stays && more && ++turn < turns, &debt, buffers, gyre);
         last = count;
         source.next += count;
+        rows = source.entry ? gyre_drain_rows_(view, look.asked, count, places.rows) : places.rows;
         if (threadIdx.x == 0) {
             view->first_bad = places.rows * each;
             if (look.drop_before)
@@ -638,8 +530,6 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
     if (*(volatile gyre_u32 *)&links->owed)
         gyre_drain_settle_whole_(links, places, last);
 #endif
-    if (ahead) /* what was copied is forgotten: others use the memory */
-        gyre_await_copy_(&view->workers[0]);
     if (threadIdx.x == 0) {
         gyre_drain_end_(links, source, waits, more, leaves);
         gyre_turn_ends_(gyre_turn_(arguments, 0));
