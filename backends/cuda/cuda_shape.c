@@ -109,16 +109,13 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
 
 /*
  * Shared memory of a lane kernel that can be a stage of a pipeline: for the message of each thread and what it may emit, or for
- * a warp's at least. Without that much, cuda_link_view.h keeps them in device memory. A kernel whose messages are lines has
- * room for the next ones, too (cuda_link_drain.h), where the registers of its threads leave room for no other block beside it.
+ * a warp's at least. Without that much, cuda_link_view.h keeps them in device memory.
  */
 static uint64_t linked_size(const struct cuda_kernel *kernel, uint32_t threads, uint64_t limit)
 {
     const uint64_t cell = staged_size(kernel), each = cell + emitted_size(kernel);
     const uint64_t fits = least_of(threads, limit / each);
-    const uint64_t size = fits >= WARP ? fits * each : least_of(threads, limit / cell) * cell;
-    const bool has_ahead = uses_lines(kernel) && threads == GYRE_CUDA_LANES_MAX;
-    return has_ahead ? least_of(size + (uint64_t)threads * GYRE_CUDA_LOADS * 16, limit) : size;
+    return fits >= WARP ? fits * each : least_of(threads, limit / cell) * cell;
 }
 
 /*

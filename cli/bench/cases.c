@@ -104,6 +104,8 @@
         BENCH_48, (blocks) < 16 ? 1024 : 8192, (blocks) < 16 ? 1024 : 8192, 1, blocks                        \
     }
 
+static const char *const fed[] = {"queue.link_rate.capacity=8192", NULL}; /* the window of LINK_RATE(64) */
+
 /* one block for each multiprocessor of an H200 */
 static const char *const wide_chain[] = {"kernel.chain.blocks=132", NULL};
 /* two blocks on each multiprocessor: while one waits for messages, the other works */
@@ -334,11 +336,11 @@ const bench_case bench_cases[] = {
     {"steal/skewed/spread", bench_run_steal, NO_FLOOR, ONE(BENCH_CHAIN), unpinned, {{0}}},
     {"link/48/rate/1", bench_run_link_rate, NO_FLOOR, LINK_RATE(1), NULL, {{0}}},
     {"link/48/rate/4", bench_run_link_rate, NO_FLOOR, LINK_RATE(4), NULL, {{0}}},
-    {"link/48/rate/64", bench_run_link_rate, NO_FLOOR, LINK_RATE(64), NULL, {{0}}},
+    {"link/48/rate/64", bench_run_link_rate, NO_FLOOR, LINK_RATE(64), fed, {{0}}},
     {"link/48/lone/nvlink", bench_run_link_lone, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
     {"link/48/rate/nvlink/1", bench_run_link_rate, NO_FLOOR, LINK_RATE(1), NULL, {{0}}},
     {"link/48/rate/nvlink/4", bench_run_link_rate, NO_FLOOR, LINK_RATE(4), NULL, {{0}}},
-    {"link/48/rate/nvlink/64", bench_run_link_rate, NO_FLOOR, LINK_RATE(64), NULL, {{0}}},
+    {"link/48/rate/nvlink/64", bench_run_link_rate, NO_FLOOR, LINK_RATE(64), fed, {{0}}},
 
     {"timed/48/there", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},
     {"timed/48/inside", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},

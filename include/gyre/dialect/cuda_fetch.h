@@ -6,8 +6,6 @@
 #ifndef GYRE_DIALECT_CUDA_FETCH_H
 #define GYRE_DIALECT_CUDA_FETCH_H
 
-#include "gyre/dialect/cuda_bulk.h"
-
 #ifndef GYRE_STAGE_LOADS_
 #define GYRE_STAGE_LOADS_ 8 /* 16-byte loads in flight of each thread */
 #endif
@@ -51,6 +49,17 @@ GYRE_HELPER gyre_u32 gyre_reciprocal_(gyre_u32 each)
 
 /* ---- shared memory ---- */
 
+/*
+ * Accesses shared memory by its own addresses. The compiler does not know where a pointer leads that was itself loaded
+ * from memory: it makes generic accesses, each with a branch around it, and the extra instructions cost time.
+ */
+GYRE_HELPER gyre_u32 gyre_shared_address_(const void *pointer)
+{
+    gyre_u64 address;
+    asm("cvta.to.shared.u64 %0,%1;" : "=l"(address) : "l"(pointer));
+    return (gyre_u32)address;
+}
+
 GYRE_HELPER gyre_chunk gyre_shared_load_if_(gyre_u32 there, gyre_u32 address)
 {
     gyre_chunk chunk;
@@ -71,6 +80,16 @@ GYRE_HELPER void gyre_shared_store_if_(gyre_u32 there, gyre_u32 address, gyre_ch
 
 /* ---- bulk copies ---- */
 
+/*
+ * Bulk copies: a device that has them copies a message by one instruction of one thread, in larger reads than threads
+ * make and with more of them under way. To the memory order, the copies are another "proxy" than the threads' own
+ * accesses: a fence orders them after the earlier use of the shared memory that they go to. No thread of the device
+ * ever writes the memory that they read. They are started once the look that found the messages has returned. (A fence
+ * for all memory waits for everything that is under way, a microsecond.)
+ */
+#ifndef GYRE_MOVE_BULK
+#define GYRE_MOVE_BULK 1
+#endif
 #ifndef GYRE_MOVE_APART
 #define GYRE_MOVE_APART 4 /* up to this many requests are copied one by one, straight into their cells */
 #endif
@@ -83,7 +102,8 @@ GYRE_HELPER void gyre_shared_store_if_(gyre_u32 there, gyre_u32 address, gyre_ch
 #define GYRE_MOVE_BULK_MOST 8192
 #endif
 #define GYRE_MOVE_FEW_BLOCKS 8
-#if GYRE_MOVE_BULK_
+#if __CUDA_ARCH__ >= 900 && GYRE_MOVE_BULK
+#define GYRE_MOVE_BULK_ 1
 
 GYRE_HELPER gyre_u32 gyre_comes_by_bulk_(const gyre_block_view *view)
 {
@@ -102,6 +122,16 @@ GYRE_HELPER void gyre_barriers_make_(gyre_block_view *view)
             : "memory");
     }
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* Starts a bulk copy. Called by one thread. */
+GYRE_HELPER void gyre_bulk_copy_(const gyre_worker *worker, gyre_chunk *to, const gyre_slot *from,
+                                 gyre_u32 size)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0],[%1],%2,[%3];" ::"r"(
+                     gyre_shared_address_(to)),
+                 "l"(from), "r"(size), "r"(gyre_shared_address_(&worker->barrier))
+                 : "memory");
 }
 
 /* The chunks of a request slot, in a queue whose messages are not larger than the kernel's. */
@@ -200,6 +230,19 @@ GYRE_APART_ void gyre_spread_(const gyre_block_view *view, const gyre_worker *wo
     }
 }
 
+/* Waits until the started bulk copies have arrived. Called by all threads of the worker. */
+GYRE_HELPER void gyre_await_copy_(const gyre_worker *worker)
+{
+    const gyre_u32 barrier = gyre_shared_address_(&worker->barrier), parity = worker->parity;
+    gyre_u32 arrived = 0;
+    while (!arrived)
+        asm volatile("{ .reg .pred done; mbarrier.try_wait.parity.shared::cta.b64 done,[%1],%2;"
+                     " selp.u32 %0,1,0,done; }"
+                     : "=r"(arrived)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+}
+
 /* Waits until the started copies are in the cells. Called by all threads of the worker. */
 GYRE_HELPER void gyre_fetch_end_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
 {
@@ -210,11 +253,17 @@ GYRE_HELPER void gyre_fetch_end_(const gyre_block_view *view, const gyre_worker 
     gyre_worker_meets_(threads);
 }
 #else
+#define GYRE_MOVE_BULK_ 0
+
 GYRE_HELPER void gyre_barriers_make_(gyre_block_view *)
 {
 }
 
 GYRE_HELPER void gyre_fetch_start_(const gyre_block_view *, gyre_worker *)
+{
+}
+
+GYRE_HELPER void gyre_await_copy_(const gyre_worker *)
 {
 }
 #endif

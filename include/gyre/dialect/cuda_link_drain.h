@@ -10,8 +10,6 @@
 #ifndef GYRE_DIALECT_CUDA_LINK_DRAIN_H
 #define GYRE_DIALECT_CUDA_LINK_DRAIN_H
 
-#include "gyre/dialect/cuda_bulk.h"
-
 #define GYRE_DRAIN_LEAST 8  /* messages found together that are a backlog */
 #define GYRE_DRAIN_WAITS 16 /* looks for room, after which the long way looks for it */
 /* windows of one backlog, after which a block looks elsewhere: one with more links and entries than there are blocks, or others */
@@ -21,21 +19,14 @@
 /** Where a window lies in the block's memory. */
 struct gyre_drain_places_ {
     gyre_chunk *lines; /* messages, which become completions; then what was emitted to each port */
-    gyre_chunk *ahead; /* the next window, as it lies in its queue */
     gyre_u64 *to;      /* of each message: where its completion goes */
     gyre_u32 rows;     /* loads of each thread; 0: there is too little memory */
 };
 
-/* Lines of a window for each message: the message, what it emits to each port, and a message of the next window. */
-template <class K> GYRE_HELPER constexpr gyre_u32 gyre_drain_lines_each_()
-{
-    return 1 + gyre_link_shape_<K>::ports + GYRE_MOVE_BULK_;
-}
-
 /* Bytes of a window for each message. */
 template <class K> GYRE_HELPER constexpr gyre_u32 gyre_drain_bytes_()
 {
-    return GYRE_LINE_SIZE * gyre_drain_lines_each_<K>() + (gyre_u32)sizeof(gyre_u64);
+    return GYRE_LINE_SIZE * (1 + gyre_link_shape_<K>::ports) + (gyre_u32)sizeof(gyre_u64);
 }
 
 template <class K> GYRE_HELPER gyre_drain_places_ gyre_drain_places_of_(gyre_chunk *memory)
@@ -43,9 +34,8 @@ template <class K> GYRE_HELPER gyre_drain_places_ gyre_drain_places_of_(gyre_chu
     const gyre_u32 fit = gyre_dynamic_size_() / gyre_drain_bytes_<K>(), each = blockDim.x / 4;
     const gyre_u32 most = fit < GYRE_DRAIN_MOST ? fit : GYRE_DRAIN_MOST;
     const gyre_u32 rows = most / each < GYRE_CUDA_LOADS ? most / each : GYRE_CUDA_LOADS;
-    const gyre_u32 size = rows * each * GYRE_LINE_CHUNKS;
-    return {memory, memory + (1 + gyre_link_shape_<K>::ports) * size,
-            (gyre_u64 *)(memory + gyre_drain_lines_each_<K>() * size), rows};
+    const gyre_u32 lines = 1 + gyre_link_shape_<K>::ports;
+    return {memory, (gyre_u64 *)(memory + lines * rows * each * GYRE_LINE_CHUNKS), rows};
 }
 
 /* Whether the block works off backlogs by windows. */
@@ -72,8 +62,7 @@ template <class K> GYRE_HELPER gyre_u32 gyre_drain_room_(const gyre_link_view_ *
 
 /** The window that is asked for, and what else is looked at meanwhile. */
 struct gyre_drain_look_ {
-    gyre_u32 rows, loaded; /* what is fetched: rows, and how many slots */
-    gyre_u32 asked;        /* slots that there is room for */
+    gyre_u32 rows, asked;
     gyre_u64 order, drop_before;
 };
 
@@ -100,77 +89,8 @@ GYRE_HELPER void gyre_drain_load_(const gyre_link_source_ &source, const gyre_dr
     for (gyre_u32 row = 0; row < GYRE_CUDA_LOADS; row++) {
         const gyre_u32 slot = (threadIdx.x + row * blockDim.x) >> 2;
         const gyre_u64 at = ((gyre_u32)source.next + slot) & source.mask;
-        mine[row] = gyre_chunk_load_if_(row < look.rows && slot < look.loaded && part * 16 < source.stride,
+        mine[row] = gyre_chunk_load_if_(row < look.rows && slot < look.asked && part * 16 < source.stride,
                                         source.slots + at * source.stride + part * 16);
-    }
-}
-
-/* The index of the last message of row `lane` behind a window of `slots` from source.next on: it says whether the row is there. */
-GYRE_HELPER gyre_u64 gyre_drain_last_(const gyre_link_source_ &source, gyre_u32 slots)
-{
-    return source.next + slots + ((threadIdx.x & 31) + 1) * (blockDim.x / 4) - 1;
-}
-
-#if GYRE_MOVE_BULK_
-/*
- * Starts to copy a window to where the next one lies, a row each lane, and what says how many rows behind it are there. Its messages are
- * known to be there. Called by the first warp, behind a barrier after the last reads from there.
- */
-GYRE_HELPER void gyre_drain_copy_(gyre_link_view_ *links, const gyre_link_source_ &source,
-                                  const gyre_drain_places_ &places, gyre_u32 rows)
-{
-    gyre_worker *const worker = &links->view->workers[0];
-    const gyre_u32 lane = threadIdx.x & 31, each = blockDim.x / 4;
-    const gyre_u32 at = ((gyre_u32)source.next + lane * each) & source.mask, left = source.mask + 1 - at;
-    const gyre_u32 head = left < each ? left : each;
-    gyre_chunk *const to = places.ahead + lane * each * GYRE_LINE_CHUNKS;
-    if (lane == 0) {
-        worker->parity ^= 1;
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0],%1;" ::"r"(
-                         gyre_shared_address_(&worker->barrier)),
-                     "r"(rows * each * GYRE_LINE_SIZE + GYRE_CUDA_LOADS * 16)
-                     : "memory");
-    }
-    __syncwarp();
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    if (lane < rows)
-        gyre_bulk_copy_(worker, to, (const gyre_slot *)(source.slots + (gyre_u64)at * GYRE_LINE_SIZE),
-                        head * GYRE_LINE_SIZE);
-    if (lane < GYRE_CUDA_LOADS)
-        gyre_bulk_copy_(
-            worker, &links->behind[lane],
-            (const gyre_slot *)(source.slots +
-                                (gyre_drain_last_(source, rows * each) & source.mask) * GYRE_LINE_SIZE),
-            16);
-    if (lane < rows && head < each)
-        gyre_bulk_copy_(worker, to + head * GYRE_LINE_CHUNKS, (const gyre_slot *)source.slots,
-                        (each - head) * GYRE_LINE_SIZE);
-}
-#else
-GYRE_HELPER void gyre_drain_copy_(gyre_link_view_ *, const gyre_link_source_ &, const gyre_drain_places_ &,
-                                  gyre_u32)
-{
-}
-#endif
-
-/* Waits for the window that is copied, and reads its rows. Called by all threads. */
-GYRE_HELPER void gyre_drain_await_(gyre_link_view_ *links, const gyre_link_source_ &source,
-                                   const gyre_drain_places_ &places, const gyre_drain_look_ &look,
-                                   gyre_chunk *mine)
-{
-    gyre_await_copy_(&links->view->workers[0]);
-    if (threadIdx.x < 32) { /* as gyre_look_ahead_lines_ */
-        const gyre_u64 last = gyre_drain_last_(source, look.loaded);
-        const gyre_u32 rows = __ballot_sync(GYRE_ALL_LANES, threadIdx.x < GYRE_CUDA_LOADS &&
-                                                                links->behind[threadIdx.x].x == last + 1);
-        if (threadIdx.x == 0)
-            links->view->rows_ahead = (gyre_u32)__ffs((int)~rows) - 1;
-    }
-#pragma unroll
-    for (gyre_u32 row = 0; row < GYRE_CUDA_LOADS; row++) {
-        mine[row] = {0, 0};
-        if (row < look.rows)
-            mine[row] = places.ahead[threadIdx.x + row * blockDim.x];
     }
 }
 
@@ -200,7 +120,7 @@ GYRE_HELPER gyre_u32 gyre_drain_put_(const gyre_link_source_ &source, const gyre
 
 /** What became of a thread's messages of a window. */
 struct gyre_drain_sum_ {
-    gyre_u32 counted, ends, failed;
+    gyre_u32 counted, ends, failed, owes;
 };
 
 /*
@@ -212,94 +132,54 @@ enum { GYRE_DRAIN_FEWER_SHIFT = GYRE_ORIGIN_LAP_SHIFT + GYRE_ORIGIN_LAP_BITS };
 #define GYRE_DRAIN_FEWER_(owed)  ((gyre_u32)((owed) >> GYRE_DRAIN_FEWER_SHIFT) & 0xffffu)
 #define GYRE_DRAIN_ORIGIN_(owed) ((owed) & (((gyre_u64)1 << GYRE_DRAIN_FEWER_SHIFT) - 1))
 
-/** What a thread counts off flows for a window, which has two messages for each thread at most. */
-struct gyre_drain_debt_ {
-    gyre_u64 owed[2]; /* as in gyre_drain_places_.to; 0: nothing */
-    gyre_u32 left[2]; /* messages that were alive before that */
-};
-
 #if !GYRE_LIMITED
-/*
- * Accounts for the messages of a warp, except that what is counted off flows is noted in the window. `came_to`: gyre_link_message_.to behind
- * gyre_lone_handle_. Called by a whole warp.
- */
-GYRE_OUTLINE_ void gyre_drain_account_(gyre_link_view_ *links, gyre_u64 origin, gyre_u64 came_to,
-                                       gyre_u64 *to)
+/* Accounts for the messages of a warp, except that what is counted off a flow is noted in the window. Called by a whole warp. */
+GYRE_HELPER void gyre_drain_account_(const gyre_link_view_ *links, const gyre_link_message_ &message,
+                                     gyre_u64 *to, gyre_drain_sum_ *sum)
 {
-    GYRE_IN_SHARED_(links);
-    const gyre_u32 owes = came_to >= GYRE_LONE_OWES_;
-    const gyre_link_message_ message = {origin, 0, 0, 0, 0, owes, owes ? (gyre_u32)came_to : 0};
     const gyre_u32 fewer = gyre_account_warp_(links, &message);
     if (!fewer)
         return;
-    *to = GYRE_DRAIN_OWES_ | (gyre_u64)fewer << GYRE_DRAIN_FEWER_SHIFT | GYRE_DRAIN_ORIGIN_(origin);
-    *(volatile gyre_u32 *)&links->owed = 1;
+    *to = GYRE_DRAIN_OWES_ | (gyre_u64)fewer << GYRE_DRAIN_FEWER_SHIFT | GYRE_DRAIN_ORIGIN_(message.origin);
+    sum->owes = 1;
 }
 
 /*
- * Counts the messages of a window off their flows. Nobody waits for what comes back before gyre_drain_pay_end_. Called by all threads
- * behind a fence.
+ * Counts the messages of a window off their flows, and writes the completions of those that end. Called by all threads behind a fence; a
+ * barrier follows.
  */
 GYRE_HELPER void gyre_drain_pay_(const gyre_link_view_ *links, const gyre_drain_places_ &places,
-                                 gyre_u32 count, gyre_drain_debt_ *debt)
+                                 gyre_u32 count)
 {
+    enum { AT_ONCE = 2 };
+#pragma unroll 1
+    for (gyre_u32 base = threadIdx.x; base < count; base += AT_ONCE * blockDim.x) {
+        gyre_u64 owed[AT_ONCE];
+        gyre_u32 left[AT_ONCE];
 #pragma unroll
-    for (int i = 0; i < 2; i++) {
-        const gyre_u32 slot = threadIdx.x + i * blockDim.x;
-        const gyre_u64 owed = slot < count ? places.to[slot] : 0;
-        debt->owed[i] = owed & GYRE_DRAIN_OWES_ ? owed : 0;
-        if (debt->owed[i])
-            debt->left[i] =
-                gyre_account_take_(gyre_flow_of_(links, GYRE_DRAIN_ORIGIN_(owed)), GYRE_DRAIN_FEWER_(owed));
-    }
-}
-
-/* Completes the flow of what a thread owed, of which nothing is alive. */
-GYRE_OUTLINE_ void gyre_drain_end_flow_(const gyre_link_view_ *links, gyre_u64 origin)
-{
-    GYRE_IN_SHARED_(links);
-    gyre_chunk line[GYRE_LINE_CHUNKS] = {};
-    const gyre_u64 to = gyre_account_end_(links, origin, (gyre_slot *)line);
-    if (((gyre_slot *)line)->info == GYRE_OUTCOME_FAILED)
-        gyre_link_complete_alone_(to, line);
-    else
-        gyre_chunk_store_((gyre_chunk *)(to & ~(gyre_u64)1), line[0]);
-}
-
-/* Completes the flows of which nothing is alive. */
-GYRE_HELPER void gyre_drain_pay_end_(const gyre_link_view_ *links, gyre_drain_debt_ *debt)
-{
+        for (int i = 0; i < AT_ONCE; i++) {
+            const gyre_u32 slot = base + i * blockDim.x;
+            owed[i] = slot < count ? places.to[slot] : 0;
+            owed[i] = owed[i] & GYRE_DRAIN_OWES_ ? owed[i] : 0;
+            if (owed[i])
+                left[i] = gyre_account_take_(gyre_flow_of_(links, GYRE_DRAIN_ORIGIN_(owed[i])),
+                                             GYRE_DRAIN_FEWER_(owed[i]));
+        }
 #pragma unroll
-    for (int i = 0; i < 2; i++) {
-        if (debt->owed[i] && debt->left[i] == GYRE_DRAIN_FEWER_(debt->owed[i]))
-            gyre_drain_end_flow_(links, GYRE_DRAIN_ORIGIN_(debt->owed[i]));
-        debt->owed[i] = 0;
+        for (int i = 0; i < AT_ONCE; i++) {
+            const gyre_u32 slot = base + i * blockDim.x;
+            gyre_chunk line[GYRE_LINE_CHUNKS] = {};
+            if (!owed[i])
+                continue;
+            places.to[slot] = 0;
+            if (left[i] != GYRE_DRAIN_FEWER_(owed[i]))
+                continue;
+            places.to[slot] = gyre_account_end_(links, GYRE_DRAIN_ORIGIN_(owed[i]), (gyre_slot *)line);
+#pragma unroll
+            for (int part = 0; part < GYRE_LINE_CHUNKS; part++)
+                places.lines[gyre_swizzle_(slot, (gyre_u32)part)] = line[part];
+        }
     }
-}
-
-/*
- * Settles what a window owes (links->owed), behind one fence for all handlers; gyre_drain_pay_end_ follows. Called by all threads behind a
- * barrier, and before one.
- */
-GYRE_HELPER void gyre_drain_settle_(gyre_link_view_ *links, const gyre_drain_places_ &places, gyre_u32 count,
-                                    gyre_drain_debt_ *debt)
-{
-    if (threadIdx.x == 0)
-        gyre_link_fence_(links->far);
-    __syncthreads();
-    if (threadIdx.x == 0)
-        links->owed = 0;
-    gyre_drain_pay_(links, places, count, debt);
-}
-
-/* The same, and completes the flows that end. */
-GYRE_OUTLINE_ void gyre_drain_settle_whole_(gyre_link_view_ *links, const gyre_drain_places_ &places,
-                                            gyre_u32 count)
-{
-    GYRE_IN_SHARED_(links);
-    gyre_drain_debt_ debt;
-    gyre_drain_settle_(links, places, count, &debt);
-    gyre_drain_pay_end_(links, &debt);
 }
 #endif
 
@@ -346,8 +226,8 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
         sum->failed +=
             gyre_lone_handle_<K, true>(arguments, links, source, line, ports, &message, buffers, gyre);
         sum->counted |= message.counted;
-        places.to[slot] = message.to < GYRE_LONE_OWES_ ? message.to : 0;
-        if (places.to[slot]) {
+        places.to[slot] = message.to;
+        if (message.to) {
             sum->ends = 1;
 #pragma unroll
             for (int i = 0; i < GYRE_LINE_CHUNKS; i++)
@@ -356,8 +236,7 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
     }
     __syncwarp();
 #if !GYRE_LIMITED
-    if (__any_sync(GYRE_ALL_LANES, message.to >= GYRE_LONE_OWES_))
-        gyre_drain_account_(links, message.origin, message.to, &places.to[slot]);
+    gyre_drain_account_(links, message, &places.to[slot], sum);
 #endif
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
@@ -404,7 +283,7 @@ GYRE_HELPER void gyre_drain_complete_(const gyre_drain_places_ &places, gyre_u32
 #pragma unroll 1
     for (gyre_u32 slot = threadIdx.x >> 2; slot < count; slot += blockDim.x >> 2) {
         const gyre_u64 to = places.to[slot];
-        if (to && !(to & GYRE_DRAIN_OWES_) && (part == 0 || !(to & 1)))
+        if (to && (part == 0 || !(to & 1)))
             gyre_chunk_store_((gyre_chunk *)(to & ~(gyre_u64)1) + part,
                               places.lines[gyre_swizzle_(slot, part)]);
     }
@@ -432,23 +311,17 @@ GYRE_HELPER gyre_u32 gyre_drain_asks_lap_(const gyre_link_view_ *links, const gy
            links->entries[threadIdx.x].flows;
 }
 
-/*
- * Fetches a window, or waits for the one that was asked for. Returns how many messages it has, which are taken. While they are on their way, what the window of `last` messages
- * before owes is settled; where a kernel has no ports, `debt` is what gyre_drain_pay_end_ is still to be called with. Called by all
- * threads.
- */
+/* Fetches a window. Returns how many messages it has, which are taken. Called by all threads. */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                        const gyre_link_source_ &source, const gyre_drain_places_ &places,
-                                       gyre_drain_look_ *look, gyre_u32 ahead, gyre_u32 last,
-                                       gyre_drain_debt_ *debt)
+                                       gyre_drain_look_ *look)
 {
     enum { port_count = gyre_link_shape_<K>::ports };
     gyre_block_view *view = links->view;
-    gyre_u64 tails[port_count + 1];
     gyre_chunk mine[GYRE_CUDA_LOADS];
-    if (!ahead)
-        gyre_drain_load_(source, *look, mine);
+    gyre_u64 tails[port_count + 1];
+    gyre_drain_load_(source, *look, mine);
     gyre_u64 lap = 0;
     if (gyre_drain_asks_lap_<K>(links, source)) /* behind the messages: no lap is of before them */
         lap = gyre_near_load_(&gyre_entry_head_(&links->entries[threadIdx.x])->lap);
@@ -459,21 +332,11 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
                 tails[i] = gyre_link_tail_behind_(
                     &links->outs[i],
                     __ballot_sync(GYRE_ALL_LANES, gyre_link_is_whole_(&links->outs[i], threadIdx.x)));
-        if (source.entry && !ahead)
-            gyre_look_ahead_lines_(view, &view->served[source.which], source.next + look->loaded);
+        if (source.entry)
+            gyre_look_ahead_lines_(view, &view->served[source.which], source.next + look->asked);
     }
     if (threadIdx.x == 0)
         gyre_drain_ask_(arguments, links, source, look);
-#if !GYRE_LIMITED
-    if (*(volatile gyre_u32 *)&links->owed) {
-        if constexpr (port_count == 0)
-            gyre_drain_settle_(links, places, last, debt);
-        else
-            gyre_drain_settle_whole_(links, places, last);
-    }
-#endif
-    if (ahead)
-        gyre_drain_await_(links, source, places, *look, mine);
     gyre_note_missing_(view, gyre_drain_put_(source, *look, mine, places.lines), look->asked);
     if (gyre_drain_asks_lap_<K>(links, source))
         links->entries[threadIdx.x].lap = lap;
@@ -502,21 +365,22 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
 template <class K>
 GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                          const gyre_link_source_ &source, const gyre_drain_places_ &places,
-                                         gyre_u32 count, gyre_u32 goes_on, gyre_drain_debt_ *debt,
-                                         const void *buffers, gyre_context *gyre)
+                                         gyre_u32 count, gyre_u32 goes_on, const void *buffers,
+                                         gyre_context *gyre)
 {
     enum { port_count = gyre_link_shape_<K>::ports };
     const gyre_u32 size = places.rows * (blockDim.x / 4) * GYRE_LINE_CHUNKS;
     gyre_u32 totals[port_count + 1];
-    gyre_drain_sum_ sum = {0, 0, 0};
+    gyre_drain_sum_ sum = {0, 0, 0, 0};
 #pragma unroll 1
     for (gyre_u32 base = 0; base < count; base += blockDim.x)
         gyre_drain_handle_<K>(arguments, links, source, places, base + threadIdx.x, count, &sum, buffers,
                               gyre);
     if (sum.failed)
         atomicAdd(&links->view->failed, (gyre_u64)sum.failed);
-    const gyre_u32 ends = (gyre_u32)__syncthreads_or((int)sum.ends);
-    if (port_count > 0 && __syncthreads_or((int)sum.counted)) {
+    const gyre_u32 ends = (gyre_u32)__syncthreads_or((int)(sum.ends | sum.owes));
+    const gyre_u32 owes = ends && __syncthreads_or((int)sum.owes);
+    if (owes || (port_count > 0 && __syncthreads_or((int)sum.counted))) {
         if (threadIdx.x == 0)
             gyre_link_fence_(links->far); /* accounts are there before what was emitted is published */
         __syncthreads();
@@ -526,8 +390,10 @@ GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, g
         totals[i] = gyre_drain_publish_(&links->outs[i], links->marks + i * GYRE_DRAIN_GROUPS,
                                         places.lines + (1 + i) * size, count);
 #if !GYRE_LIMITED
-    if constexpr (port_count == 0)
-        gyre_drain_pay_end_(links, debt);
+    if (owes) {
+        gyre_drain_pay_(links, places, count);
+        __syncthreads();
+    }
 #endif
     if (ends)
         gyre_drain_complete_(places, count);
@@ -547,25 +413,6 @@ GYRE_HELPER gyre_u32 gyre_drain_rows_(const gyre_block_view *view, gyre_u32 aske
 {
     const gyre_u32 rows = gyre_rows_next_(view, asked, count);
     return rows < most ? rows : most;
-}
-
-/* The source behind `count` of its messages. */
-GYRE_HELPER gyre_link_source_ gyre_drain_behind_(gyre_link_source_ source, gyre_u32 count)
-{
-    source.next += count;
-    return source;
-}
-
-/*
- * Whether the next window is asked for while this one is handled: of a queue that this block alone takes from, when all of this window
- * was there, and more is. What is asked for is taken when it is put into the window; whoever stops before that forgets it. Rings are left
- * out: their messages come while the block handles others.
- */
-GYRE_HELPER gyre_u32 gyre_drain_is_ahead_(const gyre_block_view *view, const gyre_link_source_ &source,
-                                          const gyre_drain_look_ &look, gyre_u32 count)
-{
-    return GYRE_MOVE_BULK_ && source.entry && source.stride == GYRE_LINE_SIZE && count &&
-           count == look.loaded && view->rows_ahead;
 }
 
 /*
@@ -600,30 +447,22 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         links->inlet_count + links->enters > gridDim.x ? GYRE_DRAIN_TURNS_SHORT : GYRE_DRAIN_TURNS_LONG;
     gyre_block_view *view = links->view;
     gyre_link_source_ source = links->source;
-    gyre_u32 turn = 0, waits = 0, more = 1, leaves = 0, goes_on = 1, rows = places.rows, ahead = 0, last = 0;
-    gyre_drain_debt_ debt = {{0, 0}, {0, 0}};
+    gyre_u32 turn = 0, waits = 0, more = 1, leaves = 0, goes_on = 1, rows = places.rows;
     GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
     if (threadIdx.x == 0)
         view->first_bad = places.rows * each;
     __syncthreads();
     while (goes_on) {
         const gyre_u32 room = gyre_drain_room_<K>(links), wanted = rows * each;
-        const gyre_u32 loaded = ahead || wanted < room ? wanted : room;
-        gyre_drain_look_ look = {rows, loaded, loaded < room ? loaded : room, view->order, 0};
-        const gyre_u32 count =
-            gyre_drain_fetch_<K>(arguments, links, source, places, &look, ahead, last, &debt);
+        gyre_drain_look_ look = {rows, wanted < room ? wanted : room, view->order, 0};
+        const gyre_u32 count = gyre_drain_fetch_<K>(arguments, links, source, places, &look);
         waits = count ? 0 : waits + 1;
         more = look.asked ? count >= GYRE_DRAIN_LEAST : waits < GYRE_DRAIN_WAITS;
         const gyre_u32 stays = look.order == view->order && look.drop_before <= source.next + count;
-        rows = source.entry ? gyre_drain_rows_(view, look.asked, count, places.rows) : places.rows;
-        ahead = gyre_drain_is_ahead_(view, source, look, count);
-        if (ahead && threadIdx.x < 32)
-            gyre_drain_copy_(links, gyre_drain_behind_(source, count), places, rows);
-        goes_on =
-            gyre_drain_pass_on_<K>(arguments, links, source, places, count,
-                                   threadIdx.x == 0 && stays && more && ++turn < turns, &debt, buffers, gyre);
-        last = count;
+        goes_on = gyre_drain_pass_on_<K>(arguments, links, source, places, count,
+                                         threadIdx.x == 0 && stays && more && ++turn < turns, buffers, gyre);
         source.next += count;
+        rows = source.entry ? gyre_drain_rows_(view, look.asked, count, places.rows) : places.rows;
         if (threadIdx.x == 0) {
             view->first_bad = places.rows * each;
             if (look.drop_before)
@@ -634,12 +473,6 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         }
         __syncthreads();
     }
-#if !GYRE_LIMITED
-    if (*(volatile gyre_u32 *)&links->owed)
-        gyre_drain_settle_whole_(links, places, last);
-#endif
-    if (ahead) /* what was copied is forgotten: others use the memory */
-        gyre_await_copy_(&view->workers[0]);
     if (threadIdx.x == 0) {
         gyre_drain_end_(links, source, waits, more, leaves);
         gyre_turn_ends_(gyre_turn_(arguments, 0));

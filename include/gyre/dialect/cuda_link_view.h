@@ -130,7 +130,7 @@ struct gyre_link_entry_ {
     gyre_u32 reply_stride, header_size, queue;
     gyre_u32 needs; /* bits: GYRE_FOREIGN_ and GYRE_NEEDS_; 0: nothing that cuda_link_entry.h does */
     gyre_u32 shift; /* its queue has 1 << shift places */
-    gyre_u64 lap;   /* gyre_flow_head.lap, as the short ways saw it when they looked for messages */
+    gyre_u64 lap;   /* gyre_flow_head.lap, as it was seen with the present window (cuda_link_drain.h) */
 #if GYRE_LIMITED
     gyre_link_admission *admission; /* NULL: any number of flows may be under way */
     gyre_u8 *memory;                /* of the first flow, at this kernel */
@@ -186,7 +186,6 @@ struct gyre_link_view_ {
     gyre_link_run_ run;
     gyre_link_source_ source; /* of a backlog */
     gyre_u32 drains;          /* backlogs are worked off by windows (cuda_link_drain.h) */
-    gyre_u32 owed;            /* the last window of a backlog owes something to flows */
     gyre_u32 tight;           /* a backlog waits for room, which the long way looks for */
     gyre_u32 aside;           /* the long way looks at queues first: there was a backlog elsewhere for long */
     gyre_u32 found;           /* messages of the hoped run that are there */
@@ -196,8 +195,6 @@ struct gyre_link_view_ {
     gyre_u32 picked[GYRE_LINK_PICKED]; /* how far behind the first one each message of a picked run lies */
     gyre_served nowhere;               /* of messages of links: no stamps, no headers, no seals */
     gyre_u64 to[GYRE_LINK_IN_TURN];
-    gyre_chunk
-        behind[GYRE_CUDA_LOADS];    /* heads of messages behind a window that is copied (cuda_link_drain.h) */
     struct gyre_link_group_ *group; /* of kernels whose messages are handled in turn (cuda_link_group.h) */
     gyre_u32 totals[GYRE_PORTS_MAX * 16]; /* what each warp emits to each port */
     gyre_u32 marks[GYRE_PORTS_MAX *
@@ -717,7 +714,7 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->talk_rests = links->talked = 0;
 #endif
     links->turn = links->enters = links->looks = links->inlets_wide = 0;
-    links->tight = links->aside = links->needs = links->owed = 0;
+    links->tight = links->aside = links->needs = 0;
     links->wide = links->waits = 0;
     links->branch_count = 0;
     links->run = {};
