@@ -132,6 +132,18 @@ static void check_spills(const struct world *world)
     }
 }
 
+/* A launch has to know what a thread needs in all functions that the kernel may call, of cubins that were linked, too. */
+static void check_stacks(const struct world *world, const char *path)
+{
+    for (uint32_t i = 0; i < world->module->kernel_count; i++) {
+        const struct cuda_kernel *kernel = &world->module->kernels[i];
+        ck_assert_msg(kernel->stack_size >= kernel->record.spill_bytes,
+                      "%s: a stack of %u bytes for a frame of %u", path, kernel->stack_size,
+                      kernel->record.spill_bytes);
+        ck_assert(!strstr(path, "/deep.") || kernel->stack_size >= 3200);
+    }
+}
+
 /* ---- cases ---- */
 
 static glob_t test_kernels, conformance_kernels;
@@ -195,6 +207,7 @@ START_TEST(each_conformance_kernel_compiles_unless_it_must_not)
             gyre_layout_destroy(layout_of(record.state));
         }
         check_symbols(&world, path);
+        check_stacks(&world, path);
     }
     world_close(&world);
 }
