@@ -288,9 +288,9 @@ static void free_resident(gyre_resident *resident)
 }
 
 /*
- * Whether a thread of the kernel needs more local memory than one of any kernel before. The driver makes it in the launch, for all
- * threads that the device can have, and that waits until no kernel is on the device (measured on an H200): for ever, were the others
- * not told to leave.
+ * Whether a thread of the kernel needs more local memory than one of any kernel before. The driver makes it in
+ * the launch, for all threads that the device can have, and waits until no kernel is on the device. (On an H200
+ * such launches did not return beside others.)
  */
 static bool needs_stack(const gyre_device *device, const struct cuda_kernel *kernel)
 {
