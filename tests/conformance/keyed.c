@@ -714,7 +714,23 @@ static void wrong_keys_of_links_are_told(struct conformance *test)
     require_refused(test, "priced.out", "priced", GYRE_SHARE_KEY, "who", "name a field inside it");
 }
 
+/* Names of kernels are the user's, as those of types are (names.c). */
+static void keyed_actors_may_have_any_name(struct conformance *test)
+{
+    static const char *const names[] = {"table", "hash"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        gyre_kernel *kernel = launch(test, "names_keyed.gyre.c", names[i]);
+        const mark request = {.key = 3};
+        marks reply = {0};
+        must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL,
+                       soon()));
+        require(reply.count == 1);
+        gyre_kernel_release(kernel);
+    }
+}
+
 const struct conformance_case keyed_cases[] = {
+    {"keyed_actors_may_have_any_name", keyed_actors_may_have_any_name},
     {"keyed_actors_end_pipelines", keyed_actors_end_pipelines},
     {"keyed_actors_are_entries_of_pipelines", keyed_actors_are_entries_of_pipelines},
     {"wrong_keys_of_links_are_told", wrong_keys_of_links_are_told},

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* gyre_launch_desc.stage of a kernel that chooses among links, and of one that does not. Both count on a GPU alone. */
-enum { CHOOSES = 10, LIMITED = 2, PARCELS = 48, TURNS_MOST = 200 };
+enum { CHOOSES = 10, LIMITED = 2, ASKS = 3, CHOOSES_AND_ASKS = 11, PARCELS = 48, TURNS_MOST = 200 };
 
 static gyre_kernel *launch_as(struct conformance *test, const char *kernel, int stage)
 {
@@ -42,14 +42,14 @@ static gyre_pipeline_desc describe(const char *const *entry, const char *const *
 
 static const char *const sort = "sort", *const reader = "read", *const push = "push", *const wheel = "wheel";
 
-static gyre_pipeline *open_parcels(struct conformance *test)
+static gyre_pipeline *open_parcels(struct conformance *test, int sorts, int reads)
 {
     const gyre_link_desc links[] = {join("sort.plain", "read", 0), join("sort.better", "read", 1),
                                     join("sort.urgent", "read", 3)};
     const gyre_pipeline_desc desc = describe(&sort, &reader, links, 3, 0);
     gyre_pipeline *pipeline = NULL;
-    launch_as(test, "sort", LIMITED);
-    launch_as(test, "read", CHOOSES);
+    launch_as(test, "sort", sorts);
+    launch_as(test, "read", reads);
     must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
     return pipeline;
 }
@@ -80,9 +80,9 @@ static void send_parcels(gyre_pipeline *pipeline, uint32_t level, uint64_t first
 /* ---- cases ---- */
 
 /* The plain parcels come first, and stand in the first link: a kernel that looks at links in turn begins with them. */
-static void the_highest_level_comes_first(struct conformance *test)
+static void take_by_levels(struct conformance *test, int sorts, int reads)
 {
-    gyre_pipeline *pipeline = open_parcels(test);
+    gyre_pipeline *pipeline = open_parcels(test, sorts, reads);
     gyre_kernel *paused = gyre_kernel_find(test->runtime, "read");
     uint64_t before[3] = {0}, next[3] = {0};
     must(gyre_kernel_deactivate(paused, soon()));
@@ -106,6 +106,46 @@ static void the_highest_level_comes_first(struct conformance *test)
     }
     /* one of sixteen runs knows no levels, and may begin anywhere */
     require(before[0] <= PARCELS / 3 && before[1] <= PARCELS / 3 && before[2] <= PARCELS / 3);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+static void the_highest_level_comes_first(struct conformance *test)
+{
+    take_by_levels(test, LIMITED, CHOOSES);
+}
+
+/* Kernels of pipelines with asks look at few links another way. */
+static void the_highest_level_comes_first_where_kernels_ask(struct conformance *test)
+{
+    take_by_levels(test, ASKS, CHOOSES_AND_ASKS);
+}
+
+/* The wheel keeps its own link full, which is the first one it looks at. Another request stops it, by a link behind that. */
+static void no_link_is_left_out_where_kernels_ask(struct conformance *test)
+{
+    const gyre_link_desc links[] = {join("wheel.again", "wheel", 0), join("sort.better", "wheel", 0),
+                                    join("sort.plain", "wheel", 0), join("sort.urgent", "nowhere", 0)};
+    const gyre_pipeline_desc desc = describe(&sort, &wheel, links, 4, 4);
+    gyre_pipeline *pipeline = NULL;
+    launch_as(test, "sort", ASKS);
+    gyre_kernel *paused = launch_as(test, "wheel", ASKS);
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    for (uint64_t number = 1; number <= 4; number++) {
+        must(gyre_kernel_deactivate(paused, soon()));
+        for (uint32_t level = 2; level-- > 0;) {
+            const parcel request = {.number = number, .level = level};
+            must(gyre_send(gyre_pipeline_queue(pipeline), &request, sizeof request, NULL, soon()));
+        }
+        await_waiting(pipeline, 2);
+        must(gyre_kernel_activate(paused, soon()));
+        for (int i = 0; i < 2; i++) {
+            parcel reply;
+            gyre_completion completion;
+            must(gyre_receive(gyre_pipeline_queue(pipeline), &reply, sizeof reply, &completion, soon()));
+            require(completion.outcome == (completion.index % 2 ? GYRE_NOT_REPLIED : GYRE_REPLIED));
+            require(completion.outcome == GYRE_NOT_REPLIED || reply.rank < TURNS_MOST);
+        }
+    }
     must(gyre_pipeline_close(pipeline, soon()));
 }
 
@@ -190,6 +230,8 @@ static void kernels_choose_or_are_refused(struct conformance *test)
 
 const struct conformance_case link_level_cases[] = {
     {"the_highest_level_comes_first", the_highest_level_comes_first},
+    {"the_highest_level_comes_first_where_kernels_ask", the_highest_level_comes_first_where_kernels_ask},
+    {"no_link_is_left_out_where_kernels_ask", no_link_is_left_out_where_kernels_ask},
     {"no_level_is_left_out_for_ever", no_level_is_left_out_for_ever},
     {"wrong_levels_are_told", wrong_levels_are_told},
     {"kernels_choose_or_are_refused", kernels_choose_or_are_refused},

@@ -148,6 +148,35 @@ static void a_failure_begins_no_round(struct conformance *test)
     must(gyre_pipeline_close(pipeline, soon()));
 }
 
+/* Who asks says nothing of the answer, which ends the round. With several blocks some messages go another way than with one. */
+static void a_round_ends_with_an_answer(struct conformance *test, uint32_t blocks)
+{
+    static const char *const poll = "poll";
+    const gyre_link_desc links[] = {join("poll.steps", "curious"), join("curious.other", "other")};
+    gyre_pipeline *pipeline = NULL;
+    launch_as(test, "poll", 1);
+    launch_as(test, "curious", blocks);
+    launch_as(test, "other", 1);
+    gyre_pipeline_desc desc = describe(&poll, &poll, links, 2, "poll");
+    desc.quota = STEP_MOST;
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    for (int i = 0; i < REQUESTS; i++) {
+        step reply = {0};
+        require(call(pipeline, (step){0}, &reply).outcome == GYRE_REPLIED && reply.round == STEP_POLLS);
+    }
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+static void a_round_ends_with_an_answer_to_one_block(struct conformance *test)
+{
+    a_round_ends_with_an_answer(test, 1);
+}
+
+static void a_round_ends_with_an_answer_to_two_blocks(struct conformance *test)
+{
+    a_round_ends_with_an_answer(test, 2);
+}
+
 /* The links that Gyre adds are told: one of each kernel. */
 static void links_of_rounds_are_told(struct conformance *test)
 {
@@ -232,6 +261,8 @@ const struct conformance_case round_cases[] = {
     {"a_round_is_emitted_by_turns", a_round_is_emitted_by_turns},
     {"a_silent_round_ends_its_request", a_silent_round_ends_its_request},
     {"a_failure_begins_no_round", a_failure_begins_no_round},
+    {"a_round_ends_with_an_answer_to_one_block", a_round_ends_with_an_answer_to_one_block},
+    {"a_round_ends_with_an_answer_to_two_blocks", a_round_ends_with_an_answer_to_two_blocks},
     {"links_of_rounds_are_told", links_of_rounds_are_told},
     {"wrong_rounds_are_told", wrong_rounds_are_told},
     {"kernels_begin_rounds_or_are_refused", kernels_begin_rounds_or_are_refused},

@@ -226,9 +226,9 @@ GYRE_CALLED_ int gyre_keyed_enter_(const gyre_keyed_table *table, const void *ke
 #else
 #define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
     GYRE_HANDLE_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                                   \
-    static int gyre_keyed_##name_(const void *gyre_its_request_, void *gyre_its_reply_,                      \
-                                  void *gyre_its_table_, void *gyre_its_scratch_,                            \
-                                  const gyre_binding *gyre_its_buffers_, gyre_context *gyre_its_context_)    \
+    static int gyre_keyed_handler_##name_(                                                                   \
+        const void *gyre_its_request_, void *gyre_its_reply_, void *gyre_its_table_,                         \
+        void *gyre_its_scratch_, const gyre_binding *gyre_its_buffers_, gyre_context *gyre_its_context_)     \
     {                                                                                                        \
         const gyre_keyed_hooks_ gyre_its_hooks_ = hooks_;                                                    \
         const gyre_u8 *gyre_its_key_ = (const gyre_u8 *)gyre_its_request_ + offsetof(request_, key_);        \
@@ -245,8 +245,8 @@ GYRE_CALLED_ int gyre_keyed_enter_(const gyre_keyed_table *table, const void *ke
         gyre_keyed_leave_(gyre_its_table_, gyre_its_context_, &gyre_its_use_);                               \
         return gyre_its_result_;                                                                             \
     }                                                                                                        \
-    GYRE_RUNNER_OF_(name_, request_, reply_, gyre_keyed_##name_)                                             \
-    GYRE_DESCRIBE_AS_(gyre_keyed_##name_, 4, name_, request_, reply_, gyre_none, state_, gyre_none,          \
+    GYRE_RUNNER_OF_(name_, request_, reply_, gyre_keyed_handler_##name_)                                     \
+    GYRE_DESCRIBE_AS_(gyre_keyed_handler_##name_, 4, name_, request_, reply_, gyre_none, state_, gyre_none,  \
                       gyre_runner_##name_, .key = #key_, .key_offset = offsetof(request_, key_),             \
                       .key_size = sizeof(((request_ *)0)->key_), .remind = reminds_, )
 #endif

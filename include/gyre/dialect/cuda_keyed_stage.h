@@ -219,6 +219,7 @@ GYRE_HELPER gyre_u32 gyre_keyed_linked_next_(const gyre_cuda_arguments &argument
         return 0;
     if (threadIdx.x == 0)
         links->view->stage.started = (gyre_u64)clock64();
+    GYRE_LINK_AWAIT_ASKS_(links);
     gyre_link_fetch_<K>(links, cells, blockDim.x);
     __syncthreads();
     if (threadIdx.x == 0 && links->run.from == GYRE_RUN_LINK)

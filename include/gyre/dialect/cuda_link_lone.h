@@ -322,7 +322,7 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
         message.to = to ? to : message.to;
     }
 #endif
-    if (message.counted)
+    if (__any_sync(GYRE_ALL_LANES, message.counted)) /* also of a lane that accounted for others */
         gyre_link_fence_(links->far); /* accounts are there before what was emitted is published */
     __syncwarp();
 #pragma unroll

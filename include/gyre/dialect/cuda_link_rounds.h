@@ -44,10 +44,11 @@ GYRE_HELPER gyre_link_out_ *gyre_rounds_out_(const gyre_link_view_ *links)
     return 0;
 }
 
-/* Places the message of zeros that begins a round. */
+/* Places the message of zeros that begins a round. Threads of a keyed actor may place at once: each takes a place of its own. */
 GYRE_HELPER void gyre_rounds_place_(gyre_link_out_ *out, gyre_u64 origin, gyre_u32 round)
 {
-    gyre_link_slot *const slot = (gyre_link_slot *)(out->slots + (out->next & out->mask) * out->stride);
+    const gyre_u64 at = atomicAdd(&out->next, (gyre_u64)1);
+    gyre_link_slot *const slot = (gyre_link_slot *)(out->slots + (at & out->mask) * out->stride);
     gyre_link_ask *const ask = (gyre_link_ask *)(slot + 1);
     gyre_u64 *const payload = (gyre_u64 *)(ask + 1);
     slot->origin = (GYRE_ORIGIN_NEXT(origin) & ~GYRE_ORIGIN_KEPT_) | GYRE_ORIGIN_SOLE;
@@ -57,12 +58,12 @@ GYRE_HELPER void gyre_rounds_place_(gyre_link_out_ *out, gyre_u64 origin, gyre_u
 #pragma unroll 1
     for (gyre_u32 i = 0; i < (out->choice + 7) / 8; i++)
         payload[i] = 0;
-    out->next++;
 }
 
 /*
  * Begins another round of a flow that ends as `out` says. Returns whether it does: not when a handler replied or failed, and not when nothing
- * was emitted in the last round. The flow is this block's alone until it publishes. Called by thread 0.
+ * was emitted in the last round. The flow is this block's alone until it publishes. Called by the
+ * thread that ends the flow: thread 0, or of a keyed actor each that handled a message.
  */
 GYRE_OUTLINE_ gyre_u32 gyre_rounds_begin_(const gyre_link_view_ *links, gyre_u64 origin, const gyre_slot *out)
 {
@@ -74,6 +75,7 @@ GYRE_OUTLINE_ gyre_u32 gyre_rounds_begin_(const gyre_link_view_ *links, gyre_u64
     const gyre_u32 round = gyre_near_half_load_(&flow->rounds) + 1;
     gyre_near_half_store_(&flow->rounds, round);
     gyre_near_half_store_(&flow->stirred, 0);
+    gyre_near_half_store_((gyre_u32 *)&flow->asking, 0); /* what the last message took along was not added */
     gyre_rounds_place_(to, origin, round);
     return 1;
 }

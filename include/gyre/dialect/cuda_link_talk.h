@@ -25,6 +25,7 @@
 #define GYRE_TALK_LOOKS      64 /* looks that found nothing, until the long way looks */
 #define GYRE_TALK_LOOKS_AFAR 16 /* of a block that has queues to look at */
 #define GYRE_TALK_LONG_WAY   64 /* runs until another look here, when messages are for the long way */
+#define GYRE_TALK_RUNS_MOST  16 /* runs that the block had to settle, until the long way finds one */
 
 /* Whether the messages of K may go the short way. */
 template <class K> GYRE_HELPER constexpr bool gyre_talk_suits_()
@@ -49,6 +50,13 @@ enum gyre_talk_end_ {
 
 /* ---- looking ---- */
 
+/* Whether levels tell the inlet from the first one: then whose message comes first is for the long way (cuda_link_level.h). */
+#if GYRE_LEVELS
+#define GYRE_TALK_IS_RANKED_(links, in) ((in)->level != (links)->inlets[0].level)
+#else
+#define GYRE_TALK_IS_RANKED_(links, in) 0
+#endif
+
 /* Whether the block may take the short way now. Called by the first warp. */
 GYRE_OUTLINE_ gyre_u32 gyre_talk_may_(gyre_link_view_ *links)
 {
@@ -62,7 +70,8 @@ GYRE_OUTLINE_ gyre_u32 gyre_talk_may_(gyre_link_view_ *links)
         links->branch_count || links->aside || GYRE_LINK_KEEPS_(links))
         return 0;
     const gyre_link_in_ *in = &links->inlets[lane];
-    return !__any_sync(GYRE_ALL_LANES, lane < count && (in->share || in->stride > GYRE_TALK_STRIDE));
+    return !__any_sync(GYRE_ALL_LANES, lane < count && (in->share || in->stride > GYRE_TALK_STRIDE ||
+                                                        GYRE_TALK_IS_RANKED_(links, in)));
 }
 
 /* Whether each ring has room for one call, as far as is known. Called by the first warp. */
@@ -115,6 +124,13 @@ GYRE_HELPER void gyre_talk_take_(const gyre_cuda_arguments &arguments, gyre_link
     in->next = first + 1;
     links->run = {first, in->mask, 0, in->slots, in->ring, GYRE_RUN_LINK, 1, in->stride, number, 0, 0, 0};
     links->turn++;
+}
+
+/* Notes that the block has to settle the run. One that always has such a run does not forget what only the long way finds. */
+GYRE_HELPER void gyre_talk_note_long_(gyre_link_view_ *links)
+{
+    if (++links->talk_runs % GYRE_TALK_RUNS_MOST == 0)
+        links->talk_rests = 1;
 }
 
 /* Gives the place of the run's message back, which nobody waits for so soon. Called by lane 0. */
@@ -311,6 +327,13 @@ struct gyre_talk_look_ {
     gyre_u32 talks;    /* the message has a gyre_link_ask */
 };
 
+/* Whether a look at what the host may have changed is due. Called by the first warp. */
+GYRE_HELPER gyre_u32 gyre_talk_is_due_(const gyre_link_view_ *links)
+{
+    const gyre_u32 due = (gyre_u64)clock64() - links->view->asked >= GYRE_LINK_LOOK_CLOCKS_;
+    return __shfl_sync(GYRE_ALL_LANES, due, 0);
+}
+
 /* Looks once. Called by the first warp. */
 GYRE_HELPER void gyre_talk_look_at_(gyre_talk_look_ *look)
 {
@@ -385,8 +408,11 @@ GYRE_HELPER gyre_u32 gyre_talk_(const gyre_cuda_arguments &arguments, gyre_link_
     gyre_talk_look_ look = {};
     if (!gyre_talk_may_(links))
         return 0;
+    if (gyre_talk_is_due_(links) && gyre_talk_glance_(arguments, links))
+        return 0;
     const gyre_u32 most = links->enters ? GYRE_TALK_LOOKS_AFAR : GYRE_TALK_LOOKS;
     look.in = links->inlets[lane / GYRE_TALK_PARTS];
+    look.last = links->talk_last;
     look.looks_at =
         lane / GYRE_TALK_PARTS < links->inlet_count && lane % GYRE_TALK_PARTS * 16 < look.in.stride;
 #pragma unroll 1
@@ -398,8 +424,11 @@ GYRE_HELPER gyre_u32 gyre_talk_(const gyre_cuda_arguments &arguments, gyre_link_
             if (!gyre_talk_fits_<K>(links, look, origin))
                 return 0;
             gyre_talk_fetch_<K>(links, places.cells, &look);
-            if (lane == 0)
+            look.last = (2u << look.from) - 1;
+            if (lane == 0) {
+                links->talk_last = look.last;
                 gyre_talk_take_(arguments, links, look.from / GYRE_TALK_PARTS);
+            }
             __syncwarp();
             if (lane == 0)
                 end = gyre_talk_handle_<K>(links, places, links->talk_staged, arguments.state, buffers, gyre);
@@ -409,18 +438,17 @@ GYRE_HELPER gyre_u32 gyre_talk_(const gyre_cuda_arguments &arguments, gyre_link_
                 gyre_talk_send_(links, origin);
             if (lane == 0)
                 gyre_talk_give_back_(links);
+            if (lane == 0 && end == GYRE_TALK_ENDS_LONG)
+                gyre_talk_note_long_(links);
             if (end == GYRE_TALK_ENDS_LONG)
                 return 1;
             if (lane == 0) {
                 gyre_turn_ends_(gyre_turn_(arguments, 0));
                 links->view->handled++;
             }
-            look.last = (2u << look.from) - 1;
             looks = 0;
         }
-        const gyre_u32 leaves =
-            looks % 8 == 0 && (gyre_u64)clock64() - links->view->asked >= GYRE_LINK_LOOK_CLOCKS_;
-        if (__shfl_sync(GYRE_ALL_LANES, leaves, 0) && gyre_talk_glance_(arguments, links))
+        if (looks % 8 == 0 && gyre_talk_is_due_(links) && gyre_talk_glance_(arguments, links))
             return 0;
     }
     return 0;

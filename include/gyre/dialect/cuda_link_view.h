@@ -220,6 +220,8 @@ struct gyre_link_view_ {
     gyre_chunk asks[GYRE_LINK_IN_TURN * (sizeof(gyre_link_ask) / 16)]; /* of the messages of the run */
     /* of the short way (cuda_link_talk.h) */
     gyre_u32 talk_rests;                        /* runs until the short way looks again */
+    gyre_u32 talk_runs;                         /* of the short way that the block had to settle */
+    gyre_u32 talk_last;                         /* gyre_talk_look_.last of the message that it took last */
     gyre_u32 talked;                            /* the handler of the run's message was called, */
     gyre_u32 talk_emitted[GYRE_PORTS_MAX];      /* and emitted so much to each port */
     gyre_chunk talk_staged[GYRE_PORTS_MAX * 8]; /* what is asked by each port, as it will lie in a ring */
@@ -711,7 +713,7 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->answers = does & GYRE_TABLE_ANSWERS;
     links->far = does & GYRE_TABLE_FAR;
 #if GYRE_ASKS
-    links->talk_rests = links->talked = 0;
+    links->talk_rests = links->talk_runs = links->talk_last = links->talked = 0;
 #endif
     links->turn = links->enters = links->looks = links->inlets_wide = 0;
     links->tight = links->aside = links->needs = 0;

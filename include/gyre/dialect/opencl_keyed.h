@@ -161,7 +161,7 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
  * what comes afterwards, as a reply's place, is of the lane's own block.
  */
 #define GYRE_KEYED_CALL_(name_, request_, reply_, state_)                                                    \
-    GYRE_HELPER gyre_result gyre_keyed_##name_(                                                              \
+    GYRE_HELPER gyre_result gyre_keyed_handler_##name_(                                                      \
         const __global request_ *gyre_its_request_, __global reply_ *gyre_its_reply_,                        \
         const __global gyre_keyed_table *gyre_its_table_, __local gyre_none *gyre_its_scratch_,              \
         const gyre_none *gyre_its_buffers_, gyre_context *gyre_its_context_)                                 \
@@ -187,8 +187,8 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
 #define GYRE_COUNT_KEYED_(ports_, epoch, replies, i) ((void)0)
 #define GYRE_STOP_KEYED_(gyre)
 #define GYRE_CALL_KEYED_(name_, request, reply, state, scratch, buffers, gyre)                               \
-    gyre_keyed_##name_((request), (reply), (const __global gyre_keyed_table *)(state), (scratch), (buffers), \
-                       (gyre))
+    gyre_keyed_handler_##name_((request), (reply), (const __global gyre_keyed_table *)(state), (scratch),    \
+                               (buffers), (gyre))
 
 #define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
     GYRE_DECLARE_KEYED_WITH_(name_, request_, reply_, state_, key_, hooks_)

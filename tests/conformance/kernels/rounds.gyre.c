@@ -119,3 +119,17 @@ GYRE_KERNEL(other, step, step)
     *reply = *request;
     return GYRE_REPLY;
 }
+
+#define POLL_PORTS(PORT) PORT(step, steps, 1)
+GYRE_PORTS(poll_ports, POLL_PORTS)
+
+/* Each round is one message, to somebody who asks. */
+GYRE_KERNEL_TO(poll, step, step, poll_ports)
+{
+    reply->round = gyre_round(gyre);
+    if (reply->round == STEP_POLLS)
+        return GYRE_REPLY;
+    GYRE_GLOBAL step *out = gyre_emit(gyre, steps);
+    out->round = reply->round;
+    return GYRE_NO_REPLY;
+}

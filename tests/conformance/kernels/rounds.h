@@ -10,7 +10,15 @@
     FIELD(u64, number)                                                                                       \
     FIELD(u64, total) FIELD(u32, rounds) FIELD(u32, left) FIELD(u32, what) FIELD(u32, round)
 GYRE_MESSAGE(step, STEP)
-enum { STEP_ON = 0, STEP_BY_TURNS = 1, STEP_FAILS = 2, STEP_SILENT = 3, STEP_TWICE = 4, STEP_MOST = 8 };
+enum {
+    STEP_ON = 0,
+    STEP_BY_TURNS = 1,
+    STEP_FAILS = 2,
+    STEP_SILENT = 3,
+    STEP_TWICE = 4,
+    STEP_POLLS = 5,
+    STEP_MOST = 8
+};
 
 /* How many messages round `round` has; 0: what the request itself causes. */
 #define STEP_WIDTH(round) (1 + 5 * (round) % STEP_MOST)
