@@ -13,7 +13,7 @@ enum { LANES = 32 };
 static gyre_kernel *launch_grid(struct conformance *test, gyre_launch_desc desc, uint32_t blocks)
 {
     gyre_kernel *kernel = NULL;
-    desc.lanes = LANES;
+    desc.lanes = desc.lanes ? desc.lanes : LANES;
     desc.blocks = blocks;
     if (gyre_launch(test->runtime, &desc, &kernel) == GYRE_OK)
         return kernel;
@@ -245,7 +245,7 @@ static void queues_of_a_grid_come_and_go(struct conformance *test)
 
 /* ---- pipelines ---- */
 
-static gyre_pipeline *open_grids(struct conformance *test, bool tight, uint32_t *blocks)
+static gyre_pipeline *open_grids(struct conformance *test, bool tight, uint32_t lanes, uint32_t *blocks)
 {
     static const char *const entry = "grid_begin", *const answer = "grid_answers";
     const gyre_link_desc link = {.size = sizeof link, .from = "grid_begin.parts", .to = "grid_answers"};
@@ -255,6 +255,7 @@ static gyre_pipeline *open_grids(struct conformance *test, bool tight, uint32_t 
     *blocks = info_of(launch_grid(test, desc, 3)).blocks;
     desc = launch_desc(test, "grid_ports.gyre.c", "grid_answers");
     desc.name = "grid_answers";
+    desc.lanes = lanes;
     launch_grid(test, desc, 2);
     const gyre_pipeline_desc wanted = {.size = sizeof wanted,
                                        .name = "tested",
@@ -269,11 +270,11 @@ static gyre_pipeline *open_grids(struct conformance *test, bool tight, uint32_t 
     return pipeline;
 }
 
-static void run_grids(struct conformance *test, bool tight)
+static void run_grids(struct conformance *test, bool tight, uint32_t lanes)
 {
     enum { MESSAGES = 60, AHEAD = 16 };
     uint32_t blocks;
-    gyre_pipeline *pipeline = open_grids(test, tight, &blocks);
+    gyre_pipeline *pipeline = open_grids(test, tight, lanes, &blocks);
     gyre_queue *queue = gyre_pipeline_queue(pipeline);
     for (uint32_t sent = 0, received = 0; received < MESSAGES; received++) {
         grid_answer reply = {0};
@@ -290,12 +291,18 @@ static void run_grids(struct conformance *test, bool tight)
 
 static void grids_are_stages_of_a_pipeline(struct conformance *test)
 {
-    run_grids(test, false);
+    run_grids(test, false, LANES);
 }
 
 static void grids_are_stages_of_a_tight_pipeline(struct conformance *test)
 {
-    run_grids(test, true);
+    run_grids(test, true, LANES);
+}
+
+/* A run of messages has more of them than a block has lanes. */
+static void grids_are_stages_of_few_lanes(struct conformance *test)
+{
+    run_grids(test, false, 2);
 }
 
 const struct conformance_case grid_cases[] = {
@@ -310,5 +317,6 @@ const struct conformance_case grid_cases[] = {
     {"queues_of_a_grid_come_and_go", queues_of_a_grid_come_and_go},
     {"grids_are_stages_of_a_pipeline", grids_are_stages_of_a_pipeline},
     {"grids_are_stages_of_a_tight_pipeline", grids_are_stages_of_a_tight_pipeline},
+    {"grids_are_stages_of_few_lanes", grids_are_stages_of_few_lanes},
     {NULL, NULL},
 };

@@ -252,6 +252,32 @@ static void lanes_of_a_block_emit(struct conformance *test)
     }
 }
 
+/* More messages wait for the answering kernel than its block has lanes, and each gets its answer. */
+static void few_lanes_answer_many_messages(struct conformance *test)
+{
+    enum { FEW = 2, MESSAGES = 120, AHEAD = 30 };
+    static const char *const first = "source", *const last = "target";
+    const gyre_link_desc link = join("source.words", "target");
+    gyre_kernel *target = NULL;
+    launch_as(test, "split", first, 1);
+    gyre_launch_desc launch = launch_desc(test, "links.gyre.c", "answer_by_lanes");
+    launch.name = last;
+    launch.lanes = FEW;
+    must(gyre_launch(test->runtime, &launch, &target));
+    const gyre_pipeline_desc wanted = describe(&first, &last, &link, 1);
+    gyre_queue *queue = gyre_pipeline_queue(open_pipeline(test, &wanted));
+    for (uint32_t sent = 0, received = 0; received < MESSAGES; received++) {
+        word reply = {0};
+        gyre_completion completion;
+        for (; sent < MESSAGES && sent < received + AHEAD; sent++) {
+            const burst request = {.count = 1, .first = sent};
+            must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+        }
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == GYRE_REPLIED && reply.number == received);
+    }
+}
+
 static void a_handler_that_fails_has_emitted_nothing(struct conformance *test)
 {
     gyre_pipeline *pipeline = open_burst(test, "split", "count", true, 1);
@@ -732,6 +758,7 @@ const struct conformance_case link_cases[] = {
     {"queues_are_refused_what_a_pipeline_cannot_keep", queues_are_refused_what_a_pipeline_cannot_keep},
     {"words_of_a_burst_end_their_flow_together", words_of_a_burst_end_their_flow_together},
     {"lanes_of_a_block_emit", lanes_of_a_block_emit},
+    {"few_lanes_answer_many_messages", few_lanes_answer_many_messages},
     {"a_handler_that_fails_has_emitted_nothing", a_handler_that_fails_has_emitted_nothing},
     {"two_replies_fail_a_flow", two_replies_fail_a_flow},
     {"a_kernel_that_may_not_answer_fails_its_flow", a_kernel_that_may_not_answer_fails_its_flow},

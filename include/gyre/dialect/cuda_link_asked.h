@@ -94,8 +94,9 @@ GYRE_HELPER void gyre_link_await_asks_(const gyre_link_view_ *links)
     const gyre_link_run_ &run = links->run;
     if (!gyre_link_talks_(links, run))
         return;
-    if (threadIdx.x < run.count) {
-        const gyre_u64 index = gyre_link_index_(links, run, threadIdx.x);
+#pragma unroll 1
+    for (gyre_u32 number = threadIdx.x; number < run.count; number += blockDim.x) {
+        const gyre_u64 index = gyre_link_index_(links, run, number);
         const gyre_link_ask *ask =
             (const gyre_link_ask *)(run.slots + (index & run.mask) * run.stride + GYRE_SLOT_HEADER_SIZE);
 #pragma unroll 1

@@ -720,18 +720,13 @@ GYRE_HELPER void gyre_link_run_in_turn_(const gyre_cuda_arguments &arguments, gy
     if (threadIdx.x == 0 && links->run.from == GYRE_RUN_LINK)
         gyre_group_close_(links);
     GYRE_LINK_PUBLISH_(links, silent);
-#if GYRE_POOLS
+    /* a run may have more messages than the block has lanes */
 #pragma unroll 1
     for (gyre_u32 first = 0; threadIdx.x < 32 && first < links->run.count;
          first += (gyre_u32)__popc(gyre_warp_lanes_()))
         gyre_link_complete_all_<K>(links, places, first + threadIdx.x,
                                    first + threadIdx.x < links->run.count ? links->to[first + threadIdx.x]
                                                                           : 0);
-#else
-    if (threadIdx.x < 32)
-        gyre_link_complete_all_<K>(links, places, threadIdx.x,
-                                   threadIdx.x < links->run.count ? links->to[threadIdx.x] : 0);
-#endif
 #if GYRE_LIMITED
     if constexpr (GYRE_LINK_REPEATS_(K))
         gyre_link_keep_<K>(links, places);

@@ -139,6 +139,14 @@ GYRE_KERNEL(judge, word, word)
 #define SUMS(FIELD) FIELD(u64, parts[64])
 GYRE_MESSAGE(sums, SUMS)
 
+/* As answer_each, by the lanes of a block: there may be fewer of them than messages wait. */
+GYRE_BLOCK_KERNEL(answer_by_lanes, word, word, gyre_none)
+{
+    if (gyre_lane(gyre) == 0)
+        *reply = *request;
+    return GYRE_REPLY;
+}
+
 GYRE_BLOCK_KERNEL_TO(split_by_lanes, burst, gyre_none, burst_ports, sums)
 {
     const u32 lane = gyre_lane(gyre);
