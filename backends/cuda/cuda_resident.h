@@ -76,7 +76,7 @@ struct gyre_resident {
     const char *call;             /* the driver call that answered so */
     uint64_t refused_ns;          /* when the driver first refused to take the kernel back; 0: it does not */
     uint64_t log_handled;         /* the monitor's: messages handled when it last looked at the log */
-        uint32_t log_next;            /* log lines handed on */
+    uint32_t log_next;            /* log lines handed on */
     bool reminds;                 /* constant: keys are reminded, and their reminders may log */
     uint64_t log_looked_ns;       /* the monitor's: when it last looked whether reminders logged */
     struct cuda_telling *telling; /* the monitor's: what the blocks were at when it last looked */
