@@ -80,8 +80,7 @@ static bool collect(cli_tar *tar, const cli_context *cli)
            add_json(tar, FOLDER "config.json", report_config(cli)) &&
            add_json(tar, FOLDER "backends.json", report_backends(cli)) &&
            add_json(tar, FOLDER "doctor.json", report_doctor(cli)) && add_processes(tar, cli) &&
-           add_json(tar, FOLDER "dumps.json", report_dumps(cli)) &&
-           cli_tar_end(tar);
+           add_json(tar, FOLDER "dumps.json", report_dumps(cli)) && cli_tar_end(tar);
 }
 
 /* A file that is replaced keeps its rights, so a report takes them from all but its owner first. */

@@ -34,7 +34,8 @@ static int run(cli_context *cli)
     if (!cli_parse(cli, options))
         return cli->exit_code;
     if (cli->operands.count != 1)
-        return cli_usage_error(cli, "expected the name of a kernel, a queue or a pipeline, found %zu operands",
+        return cli_usage_error(cli,
+                               "expected the name of a kernel, a queue or a pipeline, found %zu operands",
                                cli->operands.count);
     const char *name = cli->operands.items[0];
     int code = observed_begin(cli, file, name, &source);

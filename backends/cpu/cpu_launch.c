@@ -29,53 +29,30 @@ static void log_of_kernel(gyre_context *context, const char *text, gyre_i64 valu
         worker->resident->kernel_log(worker->resident->kernel_log_context, text, value);
 }
 
-static const gyre_cpu_services block_services = {.barrier = cpu_lanes_barrier,
-                                                 .grid_barrier = cpu_grid_refuse_barrier,
-                                                 .cells = cpu_lanes_cells,
-                                                 .log = log_of_kernel,
-                                                 .time_ns = gyre_clock_ns,
-                                                 .index_out_of_range = cpu_checked_refuse};
-static const gyre_cpu_services lane_services = {.barrier = cpu_lanes_refuse_barrier,
-                                                .grid_barrier = cpu_grid_refuse_barrier,
-                                                .cells = cpu_lanes_refuse_cells,
-                                                .log = log_of_kernel,
-                                                .time_ns = gyre_clock_ns,
-                                                .index_out_of_range = cpu_checked_refuse};
-
-/* The same with the time of turns. */
-static const gyre_cpu_services block_services_in_turns = {.barrier = cpu_lanes_barrier,
-                                                          .grid_barrier = cpu_grid_refuse_barrier,
-                                                          .cells = cpu_lanes_cells,
-                                                          .log = log_of_kernel,
-                                                          .time_ns = cpu_turns_time_ns,
-                                                          .index_out_of_range = cpu_checked_refuse};
-static const gyre_cpu_services lane_services_in_turns = {.barrier = cpu_lanes_refuse_barrier,
-                                                         .grid_barrier = cpu_grid_refuse_barrier,
-                                                         .cells = cpu_lanes_refuse_cells,
-                                                         .log = log_of_kernel,
-                                                         .time_ns = cpu_turns_time_ns,
-                                                         .index_out_of_range = cpu_checked_refuse};
-
-static const gyre_cpu_services grid_services = {.barrier = cpu_lanes_barrier,
-                                                .grid_barrier = cpu_grid_barrier,
-                                                .cells = cpu_lanes_cells,
-                                                .log = log_of_kernel,
-                                                .time_ns = gyre_clock_ns,
-                                                .index_out_of_range = cpu_checked_refuse};
-static const gyre_cpu_services grid_services_in_turns = {.barrier = cpu_lanes_barrier,
-                                                         .grid_barrier = cpu_grid_barrier,
-                                                         .cells = cpu_lanes_cells,
-                                                         .log = log_of_kernel,
-                                                         .time_ns = cpu_turns_time_ns,
-                                                         .index_out_of_range = cpu_checked_refuse};
+/* What handlers call, by what they may call besides; the second of each: with the time of turns. */
+#define SERVICES(name, lanes_barrier, lanes_grid, lanes_cells)                                               \
+    static const gyre_cpu_services name[] = {{.barrier = lanes_barrier,                                      \
+                                              .grid_barrier = lanes_grid,                                    \
+                                              .cells = lanes_cells,                                          \
+                                              .log = log_of_kernel,                                          \
+                                              .time_ns = gyre_clock_ns,                                      \
+                                              .index_out_of_range = cpu_checked_refuse},                     \
+                                             {.barrier = lanes_barrier,                                      \
+                                              .grid_barrier = lanes_grid,                                    \
+                                              .cells = lanes_cells,                                          \
+                                              .log = log_of_kernel,                                          \
+                                              .time_ns = cpu_turns_time_ns,                                  \
+                                              .index_out_of_range = cpu_checked_refuse}}
+SERVICES(block_services, cpu_lanes_barrier, cpu_grid_refuse_barrier, cpu_lanes_cells);
+SERVICES(lane_services, cpu_lanes_refuse_barrier, cpu_grid_refuse_barrier, cpu_lanes_refuse_cells);
+SERVICES(grid_services, cpu_lanes_barrier, cpu_grid_barrier, cpu_lanes_cells);
 
 static const gyre_cpu_services *services_of(const gyre_resident *resident)
 {
+    const int in_turns = resident->device->turns != NULL;
     if (resident->kernel->form == GYRE_FORM_GRID)
-        return resident->device->turns ? &grid_services_in_turns : &grid_services;
-    if (gyre_form_shares(resident->kernel->form))
-        return resident->device->turns ? &block_services_in_turns : &block_services;
-    return resident->device->turns ? &lane_services_in_turns : &lane_services;
+        return &grid_services[in_turns];
+    return gyre_form_shares(resident->kernel->form) ? &block_services[in_turns] : &lane_services[in_turns];
 }
 
 static void free_resident(gyre_resident *resident)

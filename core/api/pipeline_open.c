@@ -50,24 +50,24 @@ static bool has_choice(const gyre_pipeline_desc *desc, const char *name, size_t 
 static int stage_of(const struct gyre_config *config, const gyre_pipeline_desc *desc, const char *name,
                     size_t length)
 {
-    unsigned has = is_member(desc, name, length) ? GYRE_STAGE_TAKES_WORK : 0;
+    int with = is_member(desc, name, length) ? GYRE_STAGE_WITH_POOL : 0;
     if (desc->quota && gyre_kernels_ask(config))
-        has |= GYRE_STAGE_ASKS;
+        with += GYRE_STAGE_WITH_ASKS;
     if (desc->rounds && desc->rounds[0])
-        has |= GYRE_STAGE_ROUNDS;
+        with += GYRE_STAGE_WITH_ROUNDS;
     if (has_level(desc, name, length))
-        has |= GYRE_STAGE_LEVELS;
+        with += GYRE_STAGE_WITH_LEVELS;
     if (has_choice(desc, name, length))
-        has |= GYRE_STAGE_CHOICES;
-    if (has || desc->window || desc->quota)
-        return gyre_stage_with(has);
+        with += GYRE_STAGE_WITH_CHOICES;
+    if (with || desc->window || desc->quota)
+        return GYRE_STAGE_COUNTED + with;
     for (size_t i = 0; i < desc->link_count; i++) {
         const gyre_link_desc *link = &desc->links[i];
         if ((link->topic || strcmp(link->to, GYRE_WIRING_HOST) == 0) &&
             gyre_wiring_kernel_length(link->from) == length && memcmp(link->from, name, length) == 0)
-            return 2;
+            return GYRE_STAGE_COUNTED;
     }
-    return 1;
+    return GYRE_STAGE_LINKED;
 }
 
 /* Launches a kernel that has a section and no launch yet. What neither has, the wiring tells. */

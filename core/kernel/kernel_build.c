@@ -58,17 +58,17 @@ gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc)
     gyre_kernel_options(config, name, options, sizeof options);
     if (desc->stage)
         add_option(options, sizeof options, GYRE_KERNEL_STAGE_OPTION);
-    if (desc->stage > 1)
+    if (desc->stage >= GYRE_STAGE_COUNTED)
         add_option(options, sizeof options, GYRE_KERNEL_LIMITS_OPTION);
-    if (gyre_stage_knows(desc->stage, GYRE_STAGE_ASKS))
+    if (gyre_stage_knows(desc->stage, GYRE_STAGE_WITH_ASKS))
         add_option(options, sizeof options, GYRE_KERNEL_ASKS_OPTION);
-    if (gyre_stage_knows(desc->stage, GYRE_STAGE_TAKES_WORK))
+    if (gyre_stage_knows(desc->stage, GYRE_STAGE_WITH_POOL))
         add_option(options, sizeof options, GYRE_KERNEL_POOLS_OPTION);
-    if (gyre_stage_knows(desc->stage, GYRE_STAGE_ROUNDS))
+    if (gyre_stage_knows(desc->stage, GYRE_STAGE_WITH_ROUNDS))
         add_option(options, sizeof options, GYRE_KERNEL_ROUNDS_OPTION);
-    if (gyre_stage_knows(desc->stage, GYRE_STAGE_LEVELS))
+    if (gyre_stage_knows(desc->stage, GYRE_STAGE_WITH_LEVELS))
         add_option(options, sizeof options, GYRE_KERNEL_LEVELS_OPTION);
-    if (gyre_stage_knows(desc->stage, GYRE_STAGE_CHOICES))
+    if (gyre_stage_knows(desc->stage, GYRE_STAGE_WITH_CHOICES))
         add_option(options, sizeof options, GYRE_KERNEL_CHOICES_OPTION);
     struct gyre_build_desc pipeline = {.config = config,
                                        .device = kernel->dispatch,

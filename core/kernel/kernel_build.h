@@ -4,6 +4,7 @@
 #define GYRE_CORE_KERNEL_KERNEL_BUILD_H
 
 #include "core/kernel/kernel.h"
+#include "gyre/pipeline.h"
 
 /**
  * Builds the source of the descriptor, or the configured one, for kernel->dispatch with the settings of kernel->name. Sets
@@ -11,35 +12,25 @@
  */
 gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc);
 /** The largest gyre_launch_desc.stage. */
-enum { GYRE_STAGE_MOST = 33 };
-/** What a stage whose flows are counted has besides: of a pipeline that asks; a member of a pool; of a pipeline with rounds; whose links have levels; one of whose types a
- * link leads to. */
-enum gyre_stage_has {
-    GYRE_STAGE_ASKS = 1,
-    GYRE_STAGE_TAKES_WORK = 2,
-    GYRE_STAGE_ROUNDS = 4,
-    GYRE_STAGE_LEVELS = 8,
-    GYRE_STAGE_CHOICES = 16
+enum {
+    GYRE_STAGE_MOST = GYRE_STAGE_COUNTED + GYRE_STAGE_WITH_ASKS + GYRE_STAGE_WITH_POOL +
+                      GYRE_STAGE_WITH_ROUNDS + GYRE_STAGE_WITH_LEVELS + GYRE_STAGE_WITH_CHOICES
 };
-/** gyre_launch_desc.stage of a stage that has so much of it. */
-static inline int gyre_stage_with(unsigned has)
+/** Whether a gyre_launch_desc.stage has `what`, a GYRE_STAGE_WITH_... */
+static inline bool gyre_stage_knows(int stage, int what)
 {
-    return 2 + (int)has;
-}
-/** Whether a gyre_launch_desc.stage has that. */
-static inline bool gyre_stage_knows(int stage, enum gyre_stage_has what)
-{
-    return stage > 2 && ((unsigned)(stage - 2) & what);
+    return stage > GYRE_STAGE_COUNTED && ((stage - GYRE_STAGE_COUNTED) & what);
 }
 /** The gyre_launch_desc.stage that a kernel like the one that was built is launched with. */
 static inline int gyre_kernel_stage_of(const gyre_kernel_record *record)
 {
     if (record->is_island || record->is_unlimited)
-        return record->is_island ? 0 : 1;
-    return gyre_stage_with(
-        (record->is_unasked ? 0 : GYRE_STAGE_ASKS) | (record->is_poolless ? 0 : GYRE_STAGE_TAKES_WORK) |
-        (record->is_roundless ? 0 : GYRE_STAGE_ROUNDS) | (record->is_flat ? 0 : GYRE_STAGE_LEVELS) |
-        (record->is_choiceless ? 0 : GYRE_STAGE_CHOICES));
+        return record->is_island ? 0 : GYRE_STAGE_LINKED;
+    return GYRE_STAGE_COUNTED + (record->is_unasked ? 0 : GYRE_STAGE_WITH_ASKS) +
+           (record->is_poolless ? 0 : GYRE_STAGE_WITH_POOL) +
+           (record->is_roundless ? 0 : GYRE_STAGE_WITH_ROUNDS) +
+           (record->is_flat ? 0 : GYRE_STAGE_WITH_LEVELS) +
+           (record->is_choiceless ? 0 : GYRE_STAGE_WITH_CHOICES);
 }
 /**
  * Opens the device and builds a kernel whose name the descriptor may leave out. Then only the build tells the name of the file's

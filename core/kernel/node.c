@@ -78,13 +78,13 @@ static gyre_status check_able(const gyre_kernel *kernel)
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
             "kernel '%s' is a keyed actor that was compiled without links: if backend '%s' links keyed actors, launch "
-            "it with gyre_launch_desc.stage = 1; else send to its queues, or run the kernels of the pipeline on backend 'cpu'",
+            "it with gyre_launch_desc.stage = GYRE_STAGE_LINKED; else send to its queues, or run the kernels of the pipeline on backend 'cpu'",
             kernel->name, backend);
     if (kernel->record->is_island)
         return gyre_error_set(
             GYRE_INVALID,
             "kernel '%s' was compiled without links, because it has no ports and nothing said that it is a stage: launch "
-            "it with gyre_launch_desc.stage = 1, or name it in a section [link.NAME], [topic.NAME] or [pool.NAME]",
+            "it with gyre_launch_desc.stage = GYRE_STAGE_LINKED, or name it in a section [link.NAME], [topic.NAME] or [pool.NAME]",
             kernel->name);
     if (gyre_dispatch_isolated(kernel->dispatch) &&
         !(gyre_dispatch_device_info(kernel->dispatch)->knows_links & GYRE_LINKING_WORKER))
@@ -107,6 +107,23 @@ static gyre_status check_able(const gyre_kernel *kernel)
         return gyre_error_set(state == GYRE_KERNEL_LOST ? GYRE_LOST : GYRE_CLOSED,
                               "kernel '%s' is %s; launch it again", kernel->name,
                               gyre_kernel_state_word(state));
+    return GYRE_OK;
+}
+
+gyre_status gyre_node_check_need(const struct gyre_node_facts *facts, const struct gyre_node_need *need)
+{
+    if (!(gyre_dispatch_device_info(facts->device)->knows_links & need->linking))
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "%skernel '%s' runs on backend '%s', which %s: run the kernel on backend 'cpu', "
+            "or on another one that has that",
+            need->before, facts->name, gyre_dispatch_backend(facts->device), need->device_lacks);
+    if (need->is_left_out)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "%skernel '%s' was compiled without %s: launch it with gyre_launch_desc.stage = "
+            "GYRE_STAGE_COUNTED + %s (and what else it needs), or %s",
+            need->before, facts->name, need->build_lacks, need->stage, need->instead);
     return GYRE_OK;
 }
 

@@ -29,6 +29,19 @@ struct gyre_node_facts {
     uint64_t generation;
 };
 struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel);
+
+/** What a link needs of its target, which its device has or not, and with which a kernel is compiled or not. */
+struct gyre_node_need {
+    const char *before;       /* in front of each sentence: "level: ", or "" */
+    uint32_t linking;         /* a bit of gyre_device_info.knows_links */
+    const char *device_lacks; /* behind "runs on backend 'X', which " */
+    bool is_left_out;         /* the kernel was compiled without */
+    const char *build_lacks;  /* behind "was compiled without " */
+    const char *stage;        /* the name of the GYRE_STAGE_WITH_... that it takes */
+    const char *instead;      /* what else can be done */
+};
+/** Refuses a target that has not what is needed: UNIMPLEMENTED by its device, INVALID by how it was compiled. */
+gyre_status gyre_node_check_need(const struct gyre_node_facts *facts, const struct gyre_node_need *need);
 /** Finds out where the kernel's present worker sees the control region. Returns whether it had moved. Without a worker: 0. */
 bool gyre_node_find(gyre_kernel *kernel, struct gyre_node_facts *facts);
 

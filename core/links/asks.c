@@ -72,7 +72,7 @@ gyre_status gyre_asks_count_by(const gyre_pipeline *pipeline, int node)
     return gyre_error_set(
         GYRE_INVALID,
         "kernels of the pipeline ask, and kernel '%s' was compiled without what counts asks: launch it with "
-        "gyre_launch_desc.stage = 3 (5 for a member of a pool), or set the quota in [pipeline.%s] and the source of the asking kernel in its section",
+        "gyre_launch_desc.stage = GYRE_STAGE_COUNTED + GYRE_STAGE_WITH_ASKS (and what else it needs), or set the quota in [pipeline.%s] and the source of the asking kernel in its section",
         name_of(pipeline, node), pipeline->name);
 }
 

@@ -225,7 +225,7 @@ gyre_status gyre_cycles_count_by(const gyre_pipeline *pipeline, int node)
     return gyre_error_set(
         GYRE_INVALID,
         "the pipeline has a window or a quota, and kernel '%s' was compiled without what counts its "
-        "flows: launch it with gyre_launch_desc.stage = 2, or set the quota in [pipeline.%s]",
+        "flows: launch it with gyre_launch_desc.stage = GYRE_STAGE_COUNTED, or set the quota in [pipeline.%s]",
         name_of(pipeline, node), pipeline->name);
 }
 

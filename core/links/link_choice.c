@@ -37,19 +37,14 @@ static gyre_status check_kind(const struct gyre_link *link, const struct gyre_no
             "%s leads to kernels of one type, and '%s' takes several: expected a link of its own, from a "
             "port that is declared with PORT",
             kind, to->name);
-    if (!(gyre_dispatch_device_info(to->device)->knows_links & GYRE_LINKING_CHOICES))
-        return gyre_error_set(
-            GYRE_UNIMPLEMENTED,
-            "kernel '%s' takes several types, and no port sends to such a kernel on backend '%s' yet: run the pipeline "
-            "on backend 'cpu', or on another one that has that",
-            to->name, gyre_dispatch_backend(to->device));
-    if (to->record->is_choiceless)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "kernel '%s' was compiled without what takes messages of a port as one of its types: launch it with "
-            "gyre_launch_desc.stage = 18 (16 more than without), or name it in the `to` of a section [link.NAME]",
-            to->name);
-    return GYRE_OK;
+    const struct gyre_node_need need = {.before = "",
+                                        .linking = GYRE_LINKING_CHOICES,
+                                        .device_lacks = "sends nothing to one of the types of a kernel yet",
+                                        .is_left_out = to->record->is_choiceless,
+                                        .build_lacks = "what takes messages of a port as one of its types",
+                                        .stage = "GYRE_STAGE_WITH_CHOICES",
+                                        .instead = "name it in the `to` of a section [link.NAME]"};
+    return gyre_node_check_need(to, &need);
 }
 
 static gyre_status check_type(const gyre_pipeline *pipeline, const gyre_layout *chosen,

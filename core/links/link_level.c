@@ -15,21 +15,16 @@ static const char *why_none(const struct gyre_link *link)
                                            : NULL;
 }
 
-static gyre_status check_target(const struct gyre_link *link, const struct gyre_node_facts *to)
+static gyre_status check_target(const struct gyre_node_facts *to)
 {
-    if (!(gyre_dispatch_device_info(to->device)->knows_links & GYRE_LINKING_LEVELS))
-        return gyre_error_set(
-            GYRE_UNIMPLEMENTED,
-            "level: kernel '%s' runs on backend '%s', which takes messages of all links alike: leave it out, or run the "
-            "kernel on backend 'cpu', or on another one that has levels",
-            to->name, gyre_dispatch_backend(to->device));
-    if (to->record->is_flat)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "level: kernel '%s' was compiled without what chooses among links: launch it with gyre_launch_desc.stage = 10 "
-            "(8 more than without levels), or set the level in the section of the link '%s'",
-            to->name, link->name);
-    return GYRE_OK;
+    const struct gyre_node_need need = {.before = "level: ",
+                                        .linking = GYRE_LINKING_LEVELS,
+                                        .device_lacks = "takes messages of all links alike",
+                                        .is_left_out = to->record->is_flat,
+                                        .build_lacks = "what chooses among links",
+                                        .stage = "GYRE_STAGE_WITH_LEVELS",
+                                        .instead = "set the level in the section of the link"};
+    return gyre_node_check_need(to, &need);
 }
 
 static bool is_member(const gyre_pipeline *pipeline, int node)
@@ -62,7 +57,7 @@ gyre_status gyre_link_level_check(const gyre_pipeline *pipeline, const struct gy
                               GYRE_LEVEL_MAX, link->level);
     if (none)
         return gyre_error_set(GYRE_INVALID, "level: expected 0, found %u: %s", link->level, none);
-    const gyre_status status = check_target(link, &pipeline->nodes[link->to].facts);
+    const gyre_status status = check_target(&pipeline->nodes[link->to].facts);
     return status == GYRE_OK ? check_no_member(pipeline, link) : status;
 }
 

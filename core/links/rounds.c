@@ -118,7 +118,7 @@ static gyre_status check_build(const gyre_pipeline *pipeline, int node)
     return gyre_error_set(
         GYRE_INVALID,
         "the pipeline has " ROUNDS ", and kernel '%s' was compiled without what begins them: launch it with "
-        "gyre_launch_desc.stage = 6 (7 where kernels ask, 8 for a member of a pool, 9 for both), or set " ROUNDS
+        "gyre_launch_desc.stage = GYRE_STAGE_COUNTED + GYRE_STAGE_WITH_ROUNDS (and what else it needs), or set " ROUNDS
         " in [pipeline.%s]",
         name_of(pipeline, node), pipeline->name);
 }

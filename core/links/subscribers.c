@@ -118,7 +118,7 @@ static gyre_status check_sender(const gyre_pipeline *pipeline, int node)
         return gyre_error_set(
             GYRE_INVALID,
             "kernel '%s' was compiled without what sends to programs: launch it with "
-            "gyre_launch_desc.stage = 2, or name its port in a section [topic.NAME], or in a "
+            "gyre_launch_desc.stage = GYRE_STAGE_COUNTED, or name its port in a section [topic.NAME], or in a "
             "[link.NAME] with to = host",
             facts->name);
     if (gyre_branches_count(pipeline, node) < GYRE_BRANCHES_MAX)

@@ -91,7 +91,7 @@ static gyre_status check_compiled(const struct gyre_link *link, const struct gyr
     return gyre_error_set(
         GYRE_INVALID,
         "kernel '%s' is a member of pool '%s', and was compiled without what takes from pools: launch it with "
-        "gyre_launch_desc.stage = 4 (5 where kernels ask), or name it in `members` of a section [pool.NAME]",
+        "gyre_launch_desc.stage = GYRE_STAGE_COUNTED + GYRE_STAGE_WITH_POOL (and what else it needs), or name it in `members` of a section [pool.NAME]",
         to->name, link->pool);
 }
 

@@ -44,7 +44,7 @@ struct gyre_observation {
     uint32_t histograms_used;                         /* histograms from this number on were never used */
     uint64_t trouble_keys[GYRE_OBSERVATION_TROUBLES]; /* what tells sentences apart */
     enum gyre_tracing tracing;                        /* constant */
-    unsigned dumps; /* that were begun; of the thread that writes them (observation_dump.c) */
+    unsigned dumps;   /* that were begun; of the thread that writes them (observation_dump.c) */
     gyre_trace trace; /* without the lock: its writers are threads that handle and receive messages */
 };
 

@@ -198,15 +198,15 @@ enum gyre_linking {
      * copies. The kernel that sends is compiled with GYRE_LIMITED (gyre_kernel_record.is_unlimited is 0)
      */
     GYRE_LINKING_COPIES = 32768,
-    /* since 2.11: blocks note when they send messages, and count how long these waited (gyre_link_ring.times) */
-    GYRE_LINKING_TIMES = 262144,
     /*
      * since 2.11: links have levels (gyre_link_ring.level): of the inlets of a kernel a block looks at those of the highest level first, and
      * of GYRE_LEVEL_TURNS runs that it takes one begins at the inlet whose turn it is, whatever its level
      */
     GYRE_LINKING_LEVELS = 65536,
     /* since 2.11: a link may lead to one of the types that its target takes (gyre_link_ring.choice) */
-    GYRE_LINKING_CHOICES = 131072
+    GYRE_LINKING_CHOICES = 131072,
+    /* since 2.11: blocks note when they send messages, and count how long these waited (gyre_link_ring.times) */
+    GYRE_LINKING_TIMES = 262144
 };
 
 typedef struct gyre_device_info {

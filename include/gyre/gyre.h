@@ -168,9 +168,7 @@ typedef struct gyre_launch_desc {
     size_t state_size; /* must be the size of the kernel's state type */
     const gyre_binding_name *bindings; /* every buffer of the kernel, in any order */
     size_t binding_count;
-    /* 1: the kernel is to be a stage of a pipeline (gyre/pipeline.h), 2: of one with a window or a quota, or that sends to programs,
-     * 3: of one whose kernels ask, 4: a member of a pool, 5: both; 4 more: of one with rounds; 8 more, from 2 on: its links have levels; 16 more, from 2 on: a link leads to one of its types. A kernel with ports can always be one, and so can one that a wiring section names; a GPU's hold no trace of links otherwise */
-    int stage;
+    int stage; /* what a pipeline needs of it: enum gyre_launch_stage in gyre/pipeline.h; 0: it is no stage */
 } gyre_launch_desc;
 
 /**

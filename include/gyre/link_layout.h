@@ -86,7 +86,7 @@ enum gyre_link_talk {
  * An origin: the flow's place in the table of flows (bits 0 to 31), the number of the table (32 to 37), how many links
  * the message came by, at most GYRE_HOPS_MAX (48 to 61), whether the message was seen by a tap (62), and whether it is its flow's
  * only one (63). Bits 38 to 47 belong to the device. A device may put the lower bits of the request's lap there (GYRE_ORIGIN_LAP), which is
- * the request's index divided by the entry's capacity; then nobody writes gyre_flow.index.
+ * the request's index divided by the entry's capacity; then gyre_flow.index is written only for an entry whose client is another program.
  */
 #define GYRE_ORIGIN_SOLE         ((gyre_u64)1 << 63)
 #define GYRE_ORIGIN_TAP          ((gyre_u64)1 << 62)
@@ -211,7 +211,8 @@ typedef struct gyre_link_window {
 
 /** A flow: one entry for each slot of an entry queue. */
 typedef struct gyre_flow {
-    gyre_u64 index;    /* of the request; written by the block that handles it, unless origins have laps */
+    /* of the request; written by the block that handles it. Where origins have laps, only of an entry whose client is another program */
+    gyre_u64 index;
     gyre_u32 alive;    /* messages under way, unless only one is and says so */
     gyre_u32 answers;  /* handlers that replied; the first one's reply is in the reply slot */
     gyre_u32 failures; /* handlers that failed; the first one's failure is below */

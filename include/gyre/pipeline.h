@@ -59,6 +59,22 @@ extern "C" {
 
 enum { GYRE_PIPELINE_NAME_MAX = 64 }; /* bytes of names of pipelines, kernels and ports */
 
+/**
+ * gyre_launch_desc.stage: what a kernel is compiled with beside its handlers, so that pipelines may have it, as in GYRE_STAGE_COUNTED +
+ * GYRE_STAGE_WITH_ASKS + GYRE_STAGE_WITH_ROUNDS. A kernel with ports, and one that a wiring section names, can be a stage without a
+ * word; on a GPU others hold no trace of links.
+ */
+enum gyre_launch_stage {
+    GYRE_STAGE_LINKED = 1,  /* a stage of a pipeline */
+    GYRE_STAGE_COUNTED = 2, /* of a pipeline with a window or a quota, or a stage that sends to programs */
+    /* what a GYRE_STAGE_COUNTED has besides: these are added to it */
+    GYRE_STAGE_WITH_ASKS = 1,    /* kernels of its pipeline ask */
+    GYRE_STAGE_WITH_POOL = 2,    /* it is a member of a pool */
+    GYRE_STAGE_WITH_ROUNDS = 4,  /* its pipeline has rounds */
+    GYRE_STAGE_WITH_LEVELS = 8,  /* links with levels lead to it */
+    GYRE_STAGE_WITH_CHOICES = 16 /* a link leads to one of its types */
+};
+
 typedef struct gyre_pipeline gyre_pipeline;
 
 /** What a topic does while a subscriber has no room for a message. What a subscriber misses is counted (gyre_link_info.missed). */

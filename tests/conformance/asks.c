@@ -482,7 +482,7 @@ static void kernels_count_asks_or_are_refused(struct conformance *test)
             require(stage == 2);
             require_sentence(
                 "kernels of the pipeline ask, and kernel 'hermit' was compiled without what counts "
-                "asks: launch it with gyre_launch_desc.stage = 3");
+                "asks: launch it with gyre_launch_desc.stage = GYRE_STAGE_COUNTED + GYRE_STAGE_WITH_ASKS");
         }
         gyre_kernel_release(gyre_kernel_find(test->runtime, "hermit"));
     }

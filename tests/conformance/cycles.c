@@ -557,7 +557,7 @@ static void kernels_count_flows_or_are_refused(struct conformance *test)
         } else {
             require(stage == 1);
             require_sentence("kernel 'pass' was compiled without what counts its flows: launch it with "
-                             "gyre_launch_desc.stage = 2");
+                             "gyre_launch_desc.stage = GYRE_STAGE_COUNTED");
         }
         gyre_kernel_release(gyre_kernel_find(test->runtime, "pass"));
         gyre_kernel_release(gyre_kernel_find(test->runtime, "finish"));

@@ -153,7 +153,7 @@ static void kernels_take_types_or_are_refused(struct conformance *test)
             require(stage == 2);
             require_sentence(
                 "kernel 'booth' was compiled without what takes messages of a port as one of its types: "
-                "launch it with gyre_launch_desc.stage = 18");
+                "launch it with gyre_launch_desc.stage = GYRE_STAGE_COUNTED + GYRE_STAGE_WITH_CHOICES");
         }
         gyre_kernel_release(kernel);
     }

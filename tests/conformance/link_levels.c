@@ -222,7 +222,7 @@ static void kernels_choose_or_are_refused(struct conformance *test)
             require(stage == LIMITED);
             require_sentence(
                 "level: kernel 'read' was compiled without what chooses among links: launch it with "
-                "gyre_launch_desc.stage = 10");
+                "gyre_launch_desc.stage = GYRE_STAGE_COUNTED + GYRE_STAGE_WITH_LEVELS");
         }
         gyre_kernel_release(kernel);
     }

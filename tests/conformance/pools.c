@@ -572,7 +572,7 @@ static void members_are_compiled_for_it_or_refused(struct conformance *test)
             require(stage == 2);
             require_sentence(
                 "kernel 'w0' is a member of pool 'work', and was compiled without what takes from "
-                "pools: launch it with gyre_launch_desc.stage = 4");
+                "pools: launch it with gyre_launch_desc.stage = GYRE_STAGE_COUNTED + GYRE_STAGE_WITH_POOL");
         }
         gyre_kernel_release(gyre_kernel_find(test->runtime, last));
     }

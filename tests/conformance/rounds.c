@@ -249,7 +249,7 @@ static void kernels_begin_rounds_or_are_refused(struct conformance *test)
             require(stage == 3);
             require_sentence(
                 "the pipeline has rounds, and kernel 'relay' was compiled without what begins them: "
-                "launch it with gyre_launch_desc.stage = 6");
+                "launch it with gyre_launch_desc.stage = GYRE_STAGE_COUNTED + GYRE_STAGE_WITH_ROUNDS");
         }
         gyre_kernel_release(gyre_kernel_find(test->runtime, "relay"));
     }

@@ -474,7 +474,7 @@ static void a_sender_serves_programs_or_says_so(struct conformance *test)
     if (gyre_subscribe(pipeline, "prices", &desc, &prices) != GYRE_OK) {
         require(!prices && !strcmp(test->backend, "cuda"));
         require_sentence("kernel 'source' was compiled without what sends to programs: launch it with "
-                         "gyre_launch_desc.stage = 2");
+                         "gyre_launch_desc.stage = GYRE_STAGE_COUNTED");
     }
     call_ticks(pipeline, 1, 3);
     require(ask_one(test).count == 3 && (!prices || receive_number(prices) == 1));

@@ -34,10 +34,9 @@ struct wiring {
 /* Ends the program with what the last call says unless `status` is OK. */
 void must(gyre_status status);
 /*
- * Before all else. Kernels of a pipeline with a quota are compiled for it. In a test the program ends with 77 where the backend cannot start. With a reason a pipeline has to be refused as unimplemented, and the
- * program ends with 77 and that reason then; one that opens is a failure.
+ * Before all else. Kernels of a pipeline with a quota are compiled for it. In a test the program ends with 77 where the backend cannot start.
  */
-void wiring_expect(bool is_test, bool has_quota, const char *reason);
+void wiring_expect(bool is_test, bool has_quota);
 /* Opens a runtime with this backend (NULL: as configured) and one more setting, which may be NULL. */
 void wiring_begin(struct wiring *wiring, const char *backend, const char *setting);
 /* Launches a kernel of kernels/FILE under a name; the first one is the entry. `number` is appended unless it is below 0. */
