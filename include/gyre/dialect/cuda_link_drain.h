@@ -120,7 +120,7 @@ GYRE_HELPER gyre_u32 gyre_drain_put_(const gyre_link_source_ &source, const gyre
 
 /** What became of a thread's messages of a window. */
 struct gyre_drain_sum_ {
-    gyre_u32 counted, ends, failed, owes;
+    gyre_u32 counted, ends, failed;
 };
 
 /*
@@ -133,24 +133,30 @@ enum { GYRE_DRAIN_FEWER_SHIFT = GYRE_ORIGIN_LAP_SHIFT + GYRE_ORIGIN_LAP_BITS };
 #define GYRE_DRAIN_ORIGIN_(owed) ((owed) & (((gyre_u64)1 << GYRE_DRAIN_FEWER_SHIFT) - 1))
 
 #if !GYRE_LIMITED
-/* Accounts for the messages of a warp, except that what is counted off a flow is noted in the window. Called by a whole warp. */
-GYRE_HELPER void gyre_drain_account_(const gyre_link_view_ *links, const gyre_link_message_ &message,
-                                     gyre_u64 *to, gyre_drain_sum_ *sum)
+/*
+ * Accounts for the messages of a warp, except that what is counted off flows is noted in the window. `came_to`: gyre_link_message_.to behind
+ * gyre_lone_handle_. Called by a whole warp.
+ */
+GYRE_OUTLINE_ void gyre_drain_account_(gyre_link_view_ *links, gyre_u64 origin, gyre_u64 came_to,
+                                       gyre_u64 *to)
 {
+    GYRE_IN_SHARED_(links);
+    const gyre_u32 owes = came_to >= GYRE_LONE_OWES_;
+    const gyre_link_message_ message = {origin, 0, 0, 0, 0, owes, owes ? (gyre_u32)came_to : 0};
     const gyre_u32 fewer = gyre_account_warp_(links, &message);
     if (!fewer)
         return;
-    *to = GYRE_DRAIN_OWES_ | (gyre_u64)fewer << GYRE_DRAIN_FEWER_SHIFT | GYRE_DRAIN_ORIGIN_(message.origin);
-    sum->owes = 1;
+    *to = GYRE_DRAIN_OWES_ | (gyre_u64)fewer << GYRE_DRAIN_FEWER_SHIFT | GYRE_DRAIN_ORIGIN_(origin);
+    *(volatile gyre_u32 *)&links->owed = 1;
 }
 
 /*
  * Counts the messages of a window off their flows, and writes the completions of those that end. Called by all threads behind a fence; a
  * barrier follows.
  */
-GYRE_HELPER void gyre_drain_pay_(const gyre_link_view_ *links, const gyre_drain_places_ &places,
-                                 gyre_u32 count)
+GYRE_OUTLINE_ void gyre_drain_pay_(const gyre_link_view_ *links, gyre_drain_places_ places, gyre_u32 count)
 {
+    GYRE_IN_SHARED_(links);
     enum { AT_ONCE = 2 };
 #pragma unroll 1
     for (gyre_u32 base = threadIdx.x; base < count; base += AT_ONCE * blockDim.x) {
@@ -226,8 +232,8 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
         sum->failed +=
             gyre_lone_handle_<K, true>(arguments, links, source, line, ports, &message, buffers, gyre);
         sum->counted |= message.counted;
-        places.to[slot] = message.to;
-        if (message.to) {
+        places.to[slot] = message.to < GYRE_LONE_OWES_ ? message.to : 0;
+        if (places.to[slot]) {
             sum->ends = 1;
 #pragma unroll
             for (int i = 0; i < GYRE_LINE_CHUNKS; i++)
@@ -236,7 +242,8 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
     }
     __syncwarp();
 #if !GYRE_LIMITED
-    gyre_drain_account_(links, message, &places.to[slot], sum);
+    if (__any_sync(GYRE_ALL_LANES, message.to >= GYRE_LONE_OWES_))
+        gyre_drain_account_(links, message.origin, message.to, &places.to[slot]);
 #endif
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
@@ -371,15 +378,15 @@ GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, g
     enum { port_count = gyre_link_shape_<K>::ports };
     const gyre_u32 size = places.rows * (blockDim.x / 4) * GYRE_LINE_CHUNKS;
     gyre_u32 totals[port_count + 1];
-    gyre_drain_sum_ sum = {0, 0, 0, 0};
+    gyre_drain_sum_ sum = {0, 0, 0};
 #pragma unroll 1
     for (gyre_u32 base = 0; base < count; base += blockDim.x)
         gyre_drain_handle_<K>(arguments, links, source, places, base + threadIdx.x, count, &sum, buffers,
                               gyre);
     if (sum.failed)
         atomicAdd(&links->view->failed, (gyre_u64)sum.failed);
-    const gyre_u32 ends = (gyre_u32)__syncthreads_or((int)(sum.ends | sum.owes));
-    const gyre_u32 owes = ends && __syncthreads_or((int)sum.owes);
+    gyre_u32 ends = (gyre_u32)__syncthreads_or((int)sum.ends);
+    const gyre_u32 owes = *(volatile gyre_u32 *)&links->owed;
     if (owes || (port_count > 0 && __syncthreads_or((int)sum.counted))) {
         if (threadIdx.x == 0)
             gyre_link_fence_(links->far); /* accounts are there before what was emitted is published */
@@ -393,6 +400,9 @@ GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, g
     if (owes) {
         gyre_drain_pay_(links, places, count);
         __syncthreads();
+        if (threadIdx.x == 0)
+            links->owed = 0; /* a barrier follows */
+        ends = 1;
     }
 #endif
     if (ends)

@@ -99,6 +99,12 @@ template <class K> GYRE_HELPER gyre_u32 gyre_lone_room_(const gyre_link_view_ *l
     return room;
 }
 
+/*
+ * In gyre_link_message_.to behind gyre_lone_handle_: no address, but the message counts as one of several of its flow, and sent as many as the
+ * lower half says. No address has bit 63.
+ */
+#define GYRE_LONE_OWES_ ((gyre_u64)1 << 63)
+
 /* What a lane emitted in a window, with room for a header, one message for each port. */
 template <class K> struct gyre_lone_given_ {
     gyre_chunk lines[gyre_link_shape_<K>::ports + 1][4];
@@ -221,10 +227,6 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
             gyre_chunk copy[4] = {line[0], line[1], line[2], line[3]};
             gyre_lone_count_(links, message->origin, copy, sent);
         }
-#if !GYRE_LIMITED
-        message->owes = !sole;
-        message->sent = sent;
-#endif
     }
     if (message->to) {
         if (!gyre_lone_ends_<K>() && !source.entry)
@@ -233,6 +235,8 @@ GYRE_HELPER gyre_u32 gyre_lone_handle_(const gyre_cuda_arguments &arguments, con
     }
     message->counted =
         sent && ((source.entry && gyre_entry_writes_(links)) || !(message->next & GYRE_ORIGIN_SOLE));
+    if (!sole)
+        message->to = GYRE_LONE_OWES_ | sent;
     return gyre->failed;
 }
 
@@ -312,14 +316,17 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
         message.origin = gyre_lone_origin_(source, line, message.index);
         failed = gyre_lone_handle_<K, false>(arguments, links, source, line, ports, &message, buffers, gyre);
     }
+    const gyre_u32 ends = (gyre_u32)__any_sync(GYRE_ALL_LANES, message.to != 0);
 #if !GYRE_LIMITED
-    if (__any_sync(GYRE_ALL_LANES, message.owes)) {
+    if (ends && __any_sync(GYRE_ALL_LANES, message.to >= GYRE_LONE_OWES_)) {
+        const gyre_u32 owes = message.to >= GYRE_LONE_OWES_;
         gyre_chunk copy[4] = {line[0], line[1], line[2], line[3]};
-        const gyre_u64 to = gyre_lone_account_(links, message.origin, message.owes, message.sent, copy);
+        const gyre_u64 to =
+            gyre_lone_account_(links, message.origin, owes, owes ? (gyre_u32)message.to : 0, copy);
 #pragma unroll
         for (int i = 0; i < 4; i++)
             line[i] = to ? copy[i] : line[i];
-        message.to = to ? to : message.to;
+        message.to = owes ? to : message.to;
     }
 #endif
     if (__any_sync(GYRE_ALL_LANES, message.counted)) /* also of a lane that accounted for others */
@@ -329,7 +336,7 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
     for (int i = 0; i < (int)port_count; i++)
         gyre_lone_publish_(&links->outs[i], lines + 32 * i, message.next ? ports[i].emitted : 0,
                            message.next);
-    if (__any_sync(GYRE_ALL_LANES, message.to != 0)) {
+    if (ends) {
         const gyre_u64 to = gyre_shuffle_(GYRE_ALL_LANES, message.to, number);
         mine = gyre_lone_part_(line, part, number);
         gyre_settle_(to != 0);

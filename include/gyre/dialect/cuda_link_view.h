@@ -186,6 +186,7 @@ struct gyre_link_view_ {
     gyre_link_run_ run;
     gyre_link_source_ source; /* of a backlog */
     gyre_u32 drains;          /* backlogs are worked off by windows (cuda_link_drain.h) */
+    gyre_u32 owed;            /* the present window of a backlog owes something to flows */
     gyre_u32 tight;           /* a backlog waits for room, which the long way looks for */
     gyre_u32 aside;           /* the long way looks at queues first: there was a backlog elsewhere for long */
     gyre_u32 found;           /* messages of the hoped run that are there */
@@ -716,7 +717,7 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
     links->talk_rests = links->talk_runs = links->talk_last = links->talked = 0;
 #endif
     links->turn = links->enters = links->looks = links->inlets_wide = 0;
-    links->tight = links->aside = links->needs = 0;
+    links->tight = links->aside = links->needs = links->owed = 0;
     links->wide = links->waits = 0;
     links->branch_count = 0;
     links->run = {};
