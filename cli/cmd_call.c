@@ -552,7 +552,8 @@ static int set_checks(call_run *call)
     if (!call->checks)
         return call->seed || call->seeds
                    ? cli_usage_error(
-                         cli, "--seed and --seeds are for --check schedule or order, which is not there")
+                         cli, "--seed and --seeds are for --check schedule, order, deadlock or crash, and no "
+                              "--check is there")
                    : CLI_OK;
     if (call->attach)
         return cli_usage_error(cli, "--check is for handlers that run here; a server has its own settings");

@@ -245,7 +245,7 @@ static gyre_status refuse_reminders(const gyre_resident *resident)
     return resident->device->host->error(
         GYRE_UNIMPLEMENTED,
         "kernel '%s' is a keyed actor with GYRE_REMINDED, and this backend reminds no keys "
-        "yet: launch it on backend 'cpu'",
+        "yet: launch it on backend 'cpu' or 'cuda'",
         resident->kernel->record.name);
 }
 

@@ -350,6 +350,14 @@ static void note_grid_meeting(struct checker *checker, size_t function, const st
     checker->functions[function].grid_meeting = *place;
 }
 
+static void note_reminding(struct checker *checker, size_t function, const struct place *place)
+{
+    if (function == SIZE_MAX || checker->functions[function].reminds)
+        return;
+    checker->functions[function].reminds = true;
+    checker->functions[function].reminding = *place;
+}
+
 /* Notes a call of what not every backend has yet. */
 static void note_rare(struct checker *checker, const char *name, const struct place *place)
 {
@@ -389,6 +397,8 @@ void check_call(struct checker *checker, CXCursor call, size_t function)
             note_meeting(checker, function, &place);
         if (strcmp(name, "gyre_grid_barrier_") == 0)
             note_grid_meeting(checker, function, &place);
+        if (strcmp(name, "gyre_remind") == 0 || strcmp(name, "gyre_unremind") == 0)
+            note_reminding(checker, function, &place);
         return;
     }
     if (clang_getCursorKind(target) != CXCursor_FunctionDecl) {
@@ -480,13 +490,24 @@ static void refuse_grid_meeting(struct checker *checker, size_t kernel, size_t f
         checker->functions[kernel].name + sizeof handler_prefix - 1);
 }
 
-/* A function that the kernel calls: whether the kernel's lanes can meet where it wants. */
+static void refuse_reminding(struct checker *checker, size_t kernel, size_t function)
+{
+    report_refuse(
+        &checker->report, "check", &checker->functions[function].reminding,
+        "gyre_remind or gyre_unremind in the kernel '%s', which has no keys to remind: declare it with "
+        "GYRE_KEYED_ACTOR_REMINDED, or leave that out",
+        checker->functions[kernel].name + sizeof handler_prefix - 1);
+}
+
+/* A function that the kernel calls: whether the kernel's lanes can meet where it wants, and has keys that it can remind. */
 static void check_meeting(struct checker *checker, size_t kernel, size_t function)
 {
     const struct user_function *handler = &checker->functions[kernel];
+    if (checker->functions[function].reminds && !handler->is_keyed)
+        refuse_reminding(checker, kernel, function);
     if (checker->functions[function].meets_grid && !handler->is_grid)
         refuse_grid_meeting(checker, kernel, function);
-    else if (checker->functions[function].meets && handler->works_alone)
+    else if (checker->functions[function].meets && handler->works_alone && !handler->is_grid)
         refuse_meeting(checker, kernel, function);
 }
 
@@ -494,7 +515,7 @@ void check_meetings(struct checker *checker)
 {
     static struct walk walk;
     for (size_t kernel = 0; kernel < checker->function_count; kernel++) {
-        if (!checker->functions[kernel].is_handler || checker->functions[kernel].is_grid)
+        if (!checker->functions[kernel].is_handler)
             continue;
         memset(&walk, 0, sizeof walk);
         walk.path[walk.depth++] = kernel;

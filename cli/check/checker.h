@@ -31,9 +31,10 @@ struct user_function {
     char name[128];
     bool works_alone; /* the handler of a kernel of which one lane works on a message */
     bool meets;       /* calls a function that all lanes of a block call together; first at `meeting` */
-    bool is_handler, is_grid; /* a kernel's handler; a grid kernel's */
-    bool meets_grid;          /* calls gyre_grid_barrier; first at `grid_meeting` */
-    struct place meeting, grid_meeting;
+    bool is_handler, is_grid, is_keyed; /* a kernel's handler; a grid kernel's; a keyed actor's */
+    bool meets_grid;                    /* calls gyre_grid_barrier; first at `grid_meeting` */
+    bool reminds;                       /* calls gyre_remind or gyre_unremind; first at `reminding` */
+    struct place meeting, grid_meeting, reminding;
 };
 
 /** One call from a user's function to another. */
@@ -52,6 +53,7 @@ struct checker {
     bool lacks_file;     /* an include of the user was not found: it may declare names unknown behind it */
     bool has_kernel_header; /* includes and expansions are seen in their order: <gyre/kernel.h> was met */
     char grid[128];         /* the grid kernel whose handler comes next (GYRE_GRID_MARK_); "": none */
+    char keyed[128];        /* the keyed actor whose handler comes next (GYRE_KEYED_MARK_); "": none */
     char early[128];        /* first declaring macro before <gyre/kernel.h>; "": none */
     CXSourceRange refused_argument; /* a refused argument of the last call: nothing in it is judged */
     struct report report;

@@ -239,18 +239,21 @@ static void note_form(const struct checker *checker, struct user_function *funct
     function->works_alone = works_alone(handler);
     function->is_handler = true;
     function->is_grid = strcmp(checker->grid, kernel) == 0;
+    function->is_keyed = strcmp(checker->keyed, kernel) == 0;
 }
 
-/* Takes the name of the grid kernel that a constant announces (GYRE_GRID_MARK_ in dialect/forms.h). */
-static enum CXChildVisitResult take_grid_mark(CXCursor cursor, CXCursor parent, CXClientData data)
+/* Takes the name of the kernel that a constant announces (GYRE_GRID_MARK_ and GYRE_KEYED_MARK_ in dialect/forms.h). */
+static enum CXChildVisitResult take_mark(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-    static const char mark[] = "gyre_grid_of_";
+    static const char grid[] = "gyre_grid_of_", keyed[] = "gyre_keyed_of_";
     struct checker *checker = data;
     char name[128];
     (void)parent;
     check_take_string(clang_getCursorSpelling(cursor), name, sizeof name);
-    if (strncmp(name, mark, sizeof mark - 1) == 0)
-        snprintf(checker->grid, sizeof checker->grid, "%s", name + sizeof mark - 1);
+    if (strncmp(name, grid, sizeof grid - 1) == 0)
+        snprintf(checker->grid, sizeof checker->grid, "%s", name + sizeof grid - 1);
+    if (strncmp(name, keyed, sizeof keyed - 1) == 0)
+        snprintf(checker->keyed, sizeof checker->keyed, "%s", name + sizeof keyed - 1);
     return CXChildVisit_Break;
 }
 
@@ -312,7 +315,7 @@ static enum CXChildVisitResult visit_top(CXCursor cursor, CXCursor parent, CXCli
         clang_visitChildren(cursor, visit_body, &nowhere);
         break;
     case CXCursor_EnumDecl:
-        clang_visitChildren(cursor, take_grid_mark, checker);
+        clang_visitChildren(cursor, take_mark, checker);
         check_global_name(checker, cursor);
         check_statement(checker, cursor);
         clang_visitChildren(cursor, visit_body, &nowhere);

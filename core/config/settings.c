@@ -14,7 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 
-enum { NAMES_MAX = 64 };
+enum { NAMES_MAX = 64, KINDS_SIZE = 256 };
 
 gyre_status gyre_settings_warn(struct gyre_settings *settings, const char *format, ...)
 {
@@ -130,25 +130,35 @@ static const char *backend_with_key(const struct gyre_settings *settings, const 
     return NULL;
 }
 
-/* Another kind of section that has this key; -1: there is none. Pipelines and links look at each other first, because a key of
- * the one is easily written into the other. */
-static int kind_with_key(enum gyre_section_kind kind, const char *key)
+/* Writes which other kinds of sections have this key. Pipelines and links look at each other first, because a key of the one is
+ * easily written into the other. False: none has it. */
+static bool kinds_with_key(enum gyre_section_kind kind, const char *key, char text[KINDS_SIZE])
 {
+    enum gyre_section_kind having[GYRE_SECTION_KINDS];
     const enum gyre_section_kind beside = kind == GYRE_SECTION_PIPELINE ? GYRE_SECTION_LINK
                                           : kind == GYRE_SECTION_LINK   ? GYRE_SECTION_PIPELINE
                                                                         : kind;
+    size_t count = 0, used = 0;
     if (beside != kind && gyre_config_row_find(beside, "", key))
-        return (int)beside;
+        having[count++] = beside;
     for (int other = 0; other < GYRE_SECTION_KINDS; other++)
-        if (other != (int)kind && gyre_config_row_find((enum gyre_section_kind)other, "", key))
-            return other;
-    return -1;
+        if (other != (int)kind && other != (int)beside &&
+            gyre_config_row_find((enum gyre_section_kind)other, "", key))
+            having[count++] = (enum gyre_section_kind)other;
+    for (size_t i = 0; i < count && used < KINDS_SIZE; i++)
+        used += (size_t)snprintf(text + used, KINDS_SIZE - used, "%s[%s%s]",
+                                 i == 0           ? ""
+                                 : i == count - 1 ? " and "
+                                                  : ", ",
+                                 gyre_section_kind_word(having[i]),
+                                 gyre_section_kind_is_single(having[i]) ? "" : ".NAME");
+    return count != 0;
 }
 
 static gyre_status warn_key(struct gyre_settings *settings, enum gyre_section_kind kind, const char *name,
                             const char *key, const char *origin)
 {
-    char variable[256], hint[GYRE_TEXT_HINT_SIZE];
+    char variable[256], hint[GYRE_TEXT_HINT_SIZE], kinds[KINDS_SIZE];
     const char *names[NAMES_MAX];
     if (kind == GYRE_SECTION_GYRE && spell_variable(key, origin, variable, sizeof variable))
         return gyre_settings_warn(
@@ -161,12 +171,9 @@ static gyre_status warn_key(struct gyre_settings *settings, enum gyre_section_ki
         return gyre_settings_warn(settings,
                                   "%s: unknown key '%s' in [backend.%s], ignored; it is of [backend.%s]",
                                   origin, key, name, backend);
-    const int other = kind_with_key(kind, key);
-    if (other >= 0)
-        return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored; it is of [%s%s]",
-                                  origin, key, gyre_section_kind_word(kind), *name ? "." : "", name,
-                                  gyre_section_kind_word((enum gyre_section_kind)other),
-                                  gyre_section_kind_is_single((enum gyre_section_kind)other) ? "" : ".NAME");
+    if (kinds_with_key(kind, key, kinds))
+        return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored; it is of %s", origin,
+                                  key, gyre_section_kind_word(kind), *name ? "." : "", name, kinds);
     size_t count = known_keys(settings, kind, name, names);
     return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored%s", origin, key,
                               gyre_section_kind_word(kind), *name ? "." : "", name,

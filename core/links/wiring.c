@@ -232,6 +232,14 @@ static gyre_status resolve_share(const gyre_pipeline *pipeline, const gyre_link_
                                  struct gyre_link *link, const char **blamed)
 {
     const struct gyre_link_key_wish wish = {.share = desc->share, .path = desc->key};
+    if (link->choice && desc->share == GYRE_SHARE_KEY) {
+        *blamed = link->place.share;
+        return gyre_error_set(
+            GYRE_INVALID,
+            "share = key: the link leads to one of the types that kernel '%s' takes, and is by no "
+            "key: leave `share` and `key` out, or let it lead to a kernel of one type",
+            pipeline->nodes[link->to].facts.name);
+    }
     const gyre_status status = gyre_link_key_resolve(
         link->to == GYRE_NODE_NOWHERE ? NULL : &pipeline->nodes[link->to].facts, &wish, &link->key);
     if (status != GYRE_OK)
@@ -435,6 +443,18 @@ static gyre_status check_reached(const gyre_pipeline *pipeline)
 
 /* ---- answers ---- */
 
+static const char *protocol_word(const gyre_layout *layout)
+{
+    return layout->shape == GYRE_SHAPE_CHOICE ? "the types of protocol " : "";
+}
+
+/* Replies of one of several types, and those of another kernel: a header in common does not make them one. */
+static bool are_other_protocols(const gyre_layout *first, const gyre_layout *second)
+{
+    return (first->shape == GYRE_SHAPE_CHOICE || second->shape == GYRE_SHAPE_CHOICE) &&
+           strcmp(first->name, second->name) != 0;
+}
+
 static gyre_status check_same_reply(const struct gyre_node_facts *one, const struct gyre_node_facts *other)
 {
     gyre_layout *first = NULL, *second = NULL;
@@ -443,6 +463,11 @@ static gyre_status check_same_reply(const struct gyre_node_facts *one, const str
         status = gyre_layout_create_message(other->record->reply, GYRE_MESSAGE_MAX, &second);
     if (status == GYRE_OK)
         status = gyre_layout_compare(first, one->name, second, other->name);
+    if (status == GYRE_INCOMPATIBLE && are_other_protocols(first, second))
+        status = gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "kernel '%s' replies with %s'%s', kernel '%s' with %s'%s': name one answer, or kernels of one protocol",
+            one->name, protocol_word(first), first->name, other->name, protocol_word(second), second->name);
     gyre_layout_destroy(first);
     gyre_layout_destroy(second);
     return status == GYRE_OK ? status : gyre_error_add(status, "answers have replies of one type");

@@ -32,6 +32,13 @@ void gyre_record_look(gyre_runtime *runtime, gyre_kernel *kernel)
     watch->lost_seen_ns = lost_ns;
 }
 
+bool gyre_record_is_due(const gyre_runtime *runtime)
+{
+    const struct gyre_watchdog *const watchdog = runtime->watchdog;
+    return __atomic_load_n(&watchdog->record_wanted, __ATOMIC_ACQUIRE) &&
+           (!watchdog->record_ns || gyre_clock_ns() - watchdog->record_ns >= PAUSE_NS);
+}
+
 void gyre_record_keep(gyre_runtime *runtime)
 {
     struct gyre_watchdog *const watchdog = runtime->watchdog;
@@ -39,14 +46,10 @@ void gyre_record_keep(gyre_runtime *runtime)
     const unsigned keep =
         (unsigned)gyre_config_int(runtime->config, GYRE_SECTION_OBSERVE, NULL, "dumps_keep");
     char path[GYRE_OBSERVATION_PATH_MAX];
-    const uint64_t now = gyre_clock_ns();
-    if (!__atomic_load_n(&watchdog->record_wanted, __ATOMIC_ACQUIRE) ||
-        (watchdog->record_ns && now - watchdog->record_ns < PAUSE_NS))
-        return;
     __atomic_store_n(&watchdog->record_wanted, false, __ATOMIC_RELAXED);
     if (!keep || !gyre_observation_every_ns(observation))
         return;
-    watchdog->record_ns = now;
+    watchdog->record_ns = gyre_clock_ns();
     const char *folder = gyre_config_text(runtime->config, GYRE_SECTION_OBSERVE, NULL, "dumps");
     if (!folder[0])
         folder = gyre_config_text(runtime->config, GYRE_SECTION_OBSERVE, NULL, "folder");

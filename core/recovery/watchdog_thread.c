@@ -171,16 +171,20 @@ static uint64_t look_at_all(gyre_runtime *runtime)
             gyre_record_want(runtime);
         if (patience.limit_ns && patience.limit_ns / LOOKS_PER_BUDGET < pause)
             pause = patience.limit_ns / LOOKS_PER_BUDGET;
-        if (observes)
-            runtime->observe(kernel);
         gyre_record_look(runtime, kernel);
-        gyre_kernel_leave(kernel);
     }
-    if (observes)
+    const bool keeps = gyre_record_is_due(runtime); /* then the file says what is so now */
+    for (size_t i = 0; i < count; i++) {
+        if (observes || keeps)
+            runtime->observe(watchdog->kernels[i]);
+        gyre_kernel_leave(watchdog->kernels[i]);
+    }
+    if (observes || keeps)
         runtime->observe_links(runtime);
     if (observes)
         gyre_observation_beat(gyre_runtime_observation(runtime));
-    gyre_record_keep(runtime);
+    if (keeps)
+        gyre_record_keep(runtime);
     watchdog->stall_pause_ns = pause > LOOK_LEAST_NS ? pause : LOOK_LEAST_NS;
     pause = watchdog->stall_pause_ns < observe_pause ? watchdog->stall_pause_ns : observe_pause;
     return pause > LOOK_LEAST_NS ? pause : LOOK_LEAST_NS;

@@ -132,9 +132,37 @@ static void wrong_types_are_told(struct conformance *test)
         test, join("ship.pings", "booth"),
         "kernel 'booth' takes messages of several types: let port 'ship.pings' lead to one of them, as in to = "
         "booth:ping");
+    gyre_link_desc by_key = join("ship.pings", "booth:ping");
+    by_key.share = GYRE_SHARE_KEY;
+    by_key.key = "number";
+    refuse(test, by_key,
+           "share = key: the link leads to one of the types that kernel 'booth' takes, and is by no key");
     gyre_link_desc topic = join("ship.pings", "booth:ping");
     topic.topic = "pings";
     refuse(test, topic, "a topic leads to kernels of one type, and 'booth' takes several");
+}
+
+/* A header in common does not make one type of a protocol's replies and of those of another kernel. */
+static void answers_of_a_protocol_and_of_one_type_are_told(struct conformance *test)
+{
+    static const char *const entry = "ship", *const answers[] = {"booth", "plain"};
+    const gyre_link_desc links[] = {join("ship.pings", "plain"), join("ship.memos", "booth:memo"),
+                                    join("ship.sheets", "booth:sheet")};
+    gyre_pipeline *pipeline = NULL;
+    launch_as(test, "ship", 1, STAGE);
+    launch_as(test, "booth", 1, CHOSEN);
+    launch_as(test, "plain", 1, STAGE);
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "tested",
+                                     .entries = &entry,
+                                     .entry_count = 1,
+                                     .answers = answers,
+                                     .answer_count = 2,
+                                     .links = links,
+                                     .link_count = 3};
+    require(gyre_pipeline_open(test->runtime, &desc, &pipeline) == GYRE_INCOMPATIBLE);
+    require_sentence("answers have replies of one type: kernel 'booth' replies with the types of protocol '");
+    require_sentence("', kernel 'plain' with 'sight': name one answer, or kernels of one protocol");
 }
 
 /* On a GPU who takes several types is compiled for what ports send, or refused. */
@@ -163,6 +191,7 @@ const struct conformance_case link_choice_cases[] = {
     {"links_lead_to_types_of_a_kernel", links_lead_to_types_of_a_kernel},
     {"tight_links_of_blocks_lead_to_types", tight_links_of_blocks_lead_to_types},
     {"wrong_types_are_told", wrong_types_are_told},
+    {"answers_of_a_protocol_and_of_one_type_are_told", answers_of_a_protocol_and_of_one_type_are_told},
     {"kernels_take_types_or_are_refused", kernels_take_types_or_are_refused},
     {NULL, NULL},
 };

@@ -545,8 +545,10 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
 #define GYRE_DECLARE_LIVES_(name_, request_, state_) GYRE_KEYED_LIVES_(name_, request_, state_)
 #define GYRE_DECLARE_REMINDED_(name_, state_)        GYRE_KEYED_REMINDED_(name_, state_)
 #define gyre_forget(gyre)                            ((void)(gyre))
-#define gyre_remind(gyre, ns)                        ((void)(gyre), (void)(ns))
-#define gyre_unremind(gyre)                          ((void)(gyre))
+#define GYRE_NO_REMINDERS_(gyre)                                                                             \
+    ((void)gyre_fail_((gyre), GYRE_FAILURE_KEYS, "gyre_remind without a GYRE_REMINDED"))
+#define gyre_remind(gyre, ns) ((void)(ns), GYRE_NO_REMINDERS_(gyre))
+#define gyre_unremind(gyre)   GYRE_NO_REMINDERS_(gyre)
 #endif
 
 #include "gyre/dialect/reminder.h"

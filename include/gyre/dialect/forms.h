@@ -58,6 +58,12 @@
 #else
 #define GYRE_GRID_MARK_(name_)
 #endif
+/* Handlers of keyed actors are known by a mark as well. */
+#ifdef GYRE_CHECK
+#define GYRE_KEYED_MARK_(name_) enum { gyre_keyed_of_##name_ = 1 };
+#else
+#define GYRE_KEYED_MARK_(name_)
+#endif
 #define GYRE_GRID_KERNEL_WITH(name_, request_, reply_, scratch_, state_, buffers_)                           \
     GYRE_GRID_MARK_(name_)                                                                                   \
     GYRE_DECLARE_GRID_(5, name_, request_, reply_, scratch_, state_, buffers_)                               \
@@ -91,6 +97,7 @@
     typedef state_ gyre_reminded_state_##name_;                                                              \
     GYRE_HELPER void gyre_reminded_##name_(GYRE_GLOBAL state_ *, const gyre_reminder *, gyre_context *);
 #define GYRE_KEYED_HANDLER_(name_, request_, reply_, state_)                                                 \
+    GYRE_KEYED_MARK_(name_)                                                                                  \
     GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, gyre_none,               \
                         gyre_scratch_, state, gyre_buffers_)
 #define GYRE_KEYED_ACTOR(name_, request_, reply_, state_, key_)                                              \

@@ -412,6 +412,9 @@ static const struct line_of_rule {
          "request_type, reply_type, gyre_none) { meet(gyre); return 2; } GYRE_ACTOR(o, request_type, "
          "reply_type, reply_type) { meet(gyre); return 2; }",
          "gyre_grid_barrier in the kernel 'o'"},
+        {"GYRE_ACTOR(r, request_type, reply_type, reply_type) { gyre_remind(gyre, 5); return GYRE_NO_REPLY; }",
+         "gyre_remind or gyre_unremind in the kernel 'r', which has no keys to remind: declare it with "
+         "GYRE_KEYED_ACTOR_REMINDED"},
 },
   body_lines[] = {
       {"reply->n = any(request->n > 3);", "call of 'any' with a truth value"},

@@ -94,6 +94,31 @@ exits 0
 {"sum":12,"cell":802}
 {"sum":24,"cell":1203}' ]] || fail "expected each message to have its effect once"
 
+# Kernels of each form have several blocks under a check; of a grid kernel all would have to meet in one thread.
+cat >"$folder/forms.gyre.c" <<'KERNEL'
+#include <gyre/kernel.h>
+#define ONE(FIELD) FIELD(u32, one)
+GYRE_MESSAGE(one, ONE)
+GYRE_KERNEL(by_lane, one, one) { reply->one = request->one + 1; return GYRE_REPLY; }
+GYRE_BLOCK_KERNEL(by_block, one, one, gyre_none)
+{
+    gyre_barrier(gyre);
+    if (gyre_lane(gyre) == 0)
+        reply->one = request->one + 1;
+    return GYRE_REPLY;
+}
+GYRE_KEYED_ACTOR(by_key, one, one, one, one) { reply->one = request->one + ++state->one; return GYRE_REPLY; }
+GYRE_GRID_KERNEL(by_grid, one, one, gyre_none) { reply->one = request->one + 1; return GYRE_REPLY; }
+KERNEL
+for kernel in by_lane by_block by_key; do
+    run call --check schedule --seed 3 --blocks 2 "$folder/forms.gyre.c:$kernel" '{"one":1}' '{"one":2}'
+    exits 0
+    [[ "$out" == '{"one":2}
+{"one":3}' ]] || fail "expected that $kernel has two blocks under a check"
+done
+run call --check schedule --seed 3 --blocks 2 "$folder/forms.gyre.c:by_grid" '{"one":1}'
+says "is a grid kernel, which has at most 1 block on backend 'cpu'"
+
 # A race that one order has is told with its seed.
 run call --check races,schedule --seed 5 --lanes 16 "$folder/total.gyre.c" "$numbers"
 exits 1
@@ -110,7 +135,7 @@ exits 2
 says "--check runs handlers on the backend cpu, and --backend names 'cuda'"
 run call --seeds 5 "$folder/total.gyre.c" "$numbers"
 exits 2
-says '--seed and --seeds are for --check schedule or order, which is not there'
+says '--seed and --seeds are for --check schedule, order, deadlock or crash, and no --check is there'
 run call --check races,memory --seeds 5 "$folder/total.gyre.c" "$numbers"
 exits 2
 says "--seed and --seeds are for --check schedule, order, deadlock or crash, and --check is 'races,memory', for which a seed decides nothing"

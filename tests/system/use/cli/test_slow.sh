@@ -40,6 +40,18 @@ await_log()
     says "$1"
 }
 
+# keeps EXPRESSION: so it is of the kernel k in the file "$kept": what was looked at when the file was kept, and not some time before.
+keeps()
+{
+    local judged
+    run stat --json --file "$kept"
+    judged="$(python3 -c 'import json, sys
+k, = [k for p in json.load(open(sys.argv[1]))["processes"] for k in p["kernels"]]
+print(eval(sys.argv[2]), k)' "$folder/out" "$1" 2>&1)"
+    checks=$((checks + 1))
+    [[ "$judged" == True* ]] || fail "expected of the file that was kept: $1, found $judged"
+}
+
 # a batch of 256 messages takes 5 s: their block counts each of them, so that the kernel shows what its queue shows
 start_server
 for ((n = 0; n < 600; n++)); do echo '{"us":20000,"dies":0}'; done |
@@ -67,7 +79,7 @@ client=
 stop_server
 
 # a handler that stalls: the file is kept, the log names it, and it can be read as any other
-start_server --set kernel.slow.stall_told_ms=50 --set observe.dumps="$dumps" --set observe.trace=always
+start_server --set observe.every_ms=60000 --set kernel.slow.stall_told_ms=50 --set observe.dumps="$dumps" --set observe.trace=always
 printf '%s\n' '{"us":1,"dies":0}' '{"us":600000,"dies":0}' |
     "$GYRE" call --attach slow --socket "$socket" >"$folder/replies" 2>&1
 await_log "what the process did until now is kept in '$dumps/$server-"
@@ -78,6 +90,7 @@ run stat --events 50 --file "$kept"
 exits 0
 prints " kept "
 prints "kernel 'slow' is stalled"
+keeps "k['health'] == 'stalled' and k['stalls'] == 1 and sum(q['sent'] for q in k['queues']) == 2"
 run why slow
 exits 0
 run trace --last --file "$kept" --out "$folder/timeline"
@@ -93,11 +106,13 @@ stop_server
 # a worker process that dies; of older dumps as many stay as the configuration says, and nobody else's file goes
 for n in 1 2 3; do : >"$dumps/$n-1-1.dump"; done
 : >"$dumps/notes.txt"
-start_server --set backend.cpu.isolation=process --set kernel.slow.poison_limit=1 --set observe.dumps="$dumps" \
+start_server --set observe.every_ms=60000 --set backend.cpu.isolation=process --set kernel.slow.poison_limit=1 --set observe.dumps="$dumps" \
     --set observe.dumps_keep=2
-run call --attach slow --socket "$socket" '{"us":1,"dies":8}'
+run call --attach slow --socket "$socket" '{"us":1,"dies":8}' '{"us":1500000,"dies":0}'
 await_log "what the process did until now is kept in '$dumps/$server-"
-run stat --events 50 --file "$(find "$dumps" -name "$server-*.dump" | tail -1)"
+kept="$(find "$dumps" -name "$server-*.dump" | tail -1)"
+keeps "k['condemned'] == 1 and sum(q['sent'] for q in k['queues']) == 2"
+run stat --events 50 --file "$kept"
 prints "the worker process of backend 'cpu' died: signal 11"
 checks=$((checks + 1))
 [[ "$(find "$dumps" -name '*.dump' | wc -l)" == 2 && -e "$dumps/notes.txt" ]] ||
