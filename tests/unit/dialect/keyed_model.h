@@ -260,7 +260,7 @@ static void model_run(const uint8_t *script, size_t size)
         const model_ask ask = {script[i] % MODEL_KEYS, script[i + 1] % MODEL_ACTS};
         model_state expected = {0}, reply = {0};
         const bool fine = model_handle(&model, &ask, &expected);
-        gyre_keyed_keyed_model(&ask, &reply, model.table, NULL, NULL, &model.context);
+        gyre_keyed_handler_keyed_model(&ask, &reply, model.table, NULL, NULL, &model.context);
         model_require(fine == !model.context.failed);
         model_require(!fine || (reply.count == expected.count && reply.stays == expected.stays));
         model.context.failed = 0;
@@ -283,7 +283,7 @@ static inline uint64_t replay_one(gyre_keyed_table *table, gyre_context *context
     context->header = (const unsigned char *)&header;
     context->header_size = sizeof header;
     context->failed = 0;
-    gyre_keyed_keyed_model(&ask, &reply, table, NULL, NULL, context);
+    gyre_keyed_handler_keyed_model(&ask, &reply, table, NULL, NULL, context);
     context->header = NULL;
     return context->failed ? UINT64_MAX : reply.count + (reply.reminded << 32);
 }

@@ -173,7 +173,7 @@ static uint64_t reminded_in_a_second(uint8_t what)
         context.memory = &memory;
         context.memory_size = sizeof memory;
         context.origin = context.flow = context.token = 5;
-        gyre_keyed_keyed_hasty(&ask, &reply, table, NULL, NULL, &context);
+        gyre_keyed_handler_keyed_hasty(&ask, &reply, table, NULL, NULL, &context);
         ck_assert_uint_eq(context.failed, 0);
         ck_assert(context.header == (const unsigned char *)&header && context.header_size == sizeof header);
         ck_assert(context.memory == &memory && context.origin == 5 && context.flow == 5 &&
