@@ -55,7 +55,7 @@ START_TEST(an_unknown_key_of_a_link_or_pipeline_warns)
     ck_assert_str_eq(
         only_warning(sandbox_config()),
         sandbox_text("$/etc/gyre.ini:2: unknown key 'capacity' in [pipeline.words], ignored; it is "
-                     "of [link.NAME]"));
+                     "of [link.NAME], [queue.NAME], [topic.NAME] and [pool.NAME]"));
     sandbox_write("etc/gyre.ini", "[pipelin.words]\nentry = split\n");
     ck_assert_str_eq(only_warning(sandbox_config()),
                      sandbox_text("$/etc/gyre.ini:1: unknown section [pipelin.words], ignored; did you mean "
