@@ -245,18 +245,22 @@ static void fetch_levels(gyre_resident *resident, uint32_t most, uint32_t turn, 
     }
 }
 
-/* An epoch has messages of the highest levels. One of GYRE_LEVEL_TURNS begins at the inlet whose turn it is, whatever its level. */
+/*
+ * An epoch has messages of the highest levels. One of GYRE_LEVEL_TURNS begins at the inlet whose turn it is, whatever its level, with a few: an
+ * epoch may have as many as a lower link holds, and those of higher levels would wait for all of them.
+ */
 void opencl_fetch_links(gyre_resident *resident, uint32_t most)
 {
     const struct opencl_links *links = resident->links;
     const uint32_t turn = (uint32_t)links->turns;
     const bool own = fetch_own_jobs(resident, most);
+    const uint32_t few = links->taken + 1 + most / GYRE_LEVEL_TURNS;
     if (!links->levels) {
         fetch_levels(resident, most, turn, ~0u, own);
         return;
     }
     if (turn % GYRE_LEVEL_TURNS == GYRE_LEVEL_TURNS - 1)
-        fetch_levels(resident, most, turn / GYRE_LEVEL_TURNS, ~0u, own);
+        fetch_levels(resident, few < most ? few : most, turn / GYRE_LEVEL_TURNS, ~0u, own);
     for (uint32_t level = GYRE_LEVEL_MAX + 1; level > 0; level--)
         fetch_levels(resident, most, turn, 1u << (level - 1), own);
 }
