@@ -31,6 +31,7 @@ struct meeting {
     uint64_t number;
     int rounds;
     double floors[ROUNDS_MOST], ratios[ROUNDS_MOST];
+    bench_sample worst; /* of the rounds' floors, each quantile */
     bench_histogram histogram, floor;
 };
 
@@ -77,6 +78,22 @@ static gyre_status call_once(struct meeting *meeting, int how, bench_histogram *
     return GYRE_OK;
 }
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void note_floor(struct meeting *meeting, const bench_sample *floor, double p50)
+{
+    if (meeting->rounds == ROUNDS_MOST || floor->p50 <= 0)
+        return;
+    meeting->floors[meeting->rounds] = floor->p50;
+    meeting->ratios[meeting->rounds++] = p50 / floor->p50;
+    meeting->worst.p99 = larger(meeting->worst.p99, floor->p99);
+    meeting->worst.p999 = larger(meeting->worst.p999, floor->p999);
+    meeting->worst.max = larger(meeting->worst.max, floor->max);
+}
+
 static gyre_status meeting_round(void *context, uint64_t duration_ns, bench_sample *sample)
 {
     struct meeting *meeting = context;
@@ -95,10 +112,7 @@ static gyre_status meeting_round(void *context, uint64_t duration_ns, bench_samp
     bench_sample_latencies(sample, &meeting->histogram);
     bench_sample_latencies(&floor, &meeting->floor);
     sample->per_second = sample->p50 > 0 ? 1e9 / sample->p50 : 0;
-    if (meeting->rounds < ROUNDS_MOST && floor.p50 > 0) {
-        meeting->floors[meeting->rounds] = floor.p50;
-        meeting->ratios[meeting->rounds++] = sample->p50 / floor.p50;
-    }
+    note_floor(meeting, &floor, sample->p50);
     return status;
 }
 
@@ -114,6 +128,7 @@ gyre_status bench_run_barrier(const bench_case *self, const bench_options *optio
     }
     if (status == GYRE_OK) {
         row->floor_name = "a bare counter that all blocks raise and look at";
+        row->floor = meeting.worst;
         row->floor.p50 = bench_median(meeting.floors, (size_t)meeting.rounds);
         row->ratio = bench_median(meeting.ratios, (size_t)meeting.rounds);
     }
