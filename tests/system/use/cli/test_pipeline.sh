@@ -173,7 +173,7 @@ exits 0
 grep -qE '^  sums +->  book .*, level 2$' <<<"$out" || fail "expected the level of the link"
 run links orders --config "$graded"
 exits 0
-grep -qE '^LINK .* LEVEL$' <<<"$out" && grep -qE '^priced .* 2$' <<<"$out" || fail "expected a column of levels"
+{ grep -qE '^LINK .* LEVEL$' <<<"$out" && grep -qE '^priced .* 2$' <<<"$out"; } || fail "expected a column of levels"
 run pipeline orders --config "$graded" --json
 exits 0
 prints '"level":2'
