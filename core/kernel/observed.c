@@ -191,22 +191,26 @@ static void add_flows(const gyre_queue *queue, struct gyre_kernel_flows *sum)
     add_histogram(&sum->round_trips, &times[GYRE_OBSERVE_ROUND_TRIP]);
 }
 
-void gyre_kernel_flows_add(gyre_kernel *kernel, struct gyre_kernel_flows *sum)
+bool gyre_kernel_flows_add(gyre_kernel *kernel, struct gyre_kernel_flows *sum)
 {
-    pthread_mutex_lock(&kernel->lock);
+    if (pthread_mutex_trylock(&kernel->lock) != 0)
+        return false;
     sum->timed |= kernel->flows_before.timed;
     add_histogram(&sum->handled, &kernel->flows_before.handled);
     add_histogram(&sum->round_trips, &kernel->flows_before.round_trips);
     for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         add_flows(queue, sum);
     pthread_mutex_unlock(&kernel->lock);
+    return true;
 }
 
-void gyre_kernel_flows_forget(gyre_kernel *kernel)
+bool gyre_kernel_flows_forget(gyre_kernel *kernel)
 {
-    pthread_mutex_lock(&kernel->lock);
+    if (pthread_mutex_trylock(&kernel->lock) != 0)
+        return false;
     kernel->flows_before = (struct gyre_kernel_flows){.timed = false};
     pthread_mutex_unlock(&kernel->lock);
+    return true;
 }
 
 void gyre_kernel_unobserve_queue(gyre_kernel *kernel, gyre_queue *queue)

@@ -15,9 +15,12 @@ void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info);
  * where the queue is in a list. */
 void gyre_kernel_unobserve(gyre_kernel *kernel);
 void gyre_kernel_unobserve_queue(gyre_kernel *kernel, gyre_queue *queue);
-/** Adds how long flows took that entered at the kernel, since gyre_kernel_flows_forget, which a new pipeline calls. Take the lock. */
-void gyre_kernel_flows_add(gyre_kernel *kernel, struct gyre_kernel_flows *sum);
-void gyre_kernel_flows_forget(gyre_kernel *kernel);
+/**
+ * Adds how long flows took that entered at the kernel, since gyre_kernel_flows_forget, which a new pipeline calls. Return false when the
+ * kernel's lock is taken: the caller holds that of the runtime, for which whoever has the kernel's may wait.
+ */
+bool gyre_kernel_flows_add(gyre_kernel *kernel, struct gyre_kernel_flows *sum);
+bool gyre_kernel_flows_forget(gyre_kernel *kernel);
 /** The number of the kernel's record in the file; 0: it has none. */
 static inline uint32_t gyre_kernel_observed_record(const gyre_kernel *kernel)
 {

@@ -40,11 +40,14 @@ static void enter_pipeline(gyre_pipeline *pipeline)
     pipeline->observed = gyre_observation_enter(observation_of(pipeline), &about);
 }
 
-static void forget_flows(const gyre_pipeline *pipeline)
+/* Whether the flows of an earlier pipeline are forgotten; not while an entry is being changed. */
+static bool forget_flows(const gyre_pipeline *pipeline)
 {
+    bool forgot = true;
     for (int i = 0; i < pipeline->node_count; i++)
         if (pipeline->nodes[i].enters)
-            gyre_kernel_flows_forget(pipeline->nodes[i].kernel);
+            forgot = gyre_kernel_flows_forget(pipeline->nodes[i].kernel) && forgot;
+    return forgot;
 }
 
 /* How long flows took, from end to end: those of clients of this program, where the kernel that they enter by has `timing`. */
@@ -52,8 +55,8 @@ static void observe_flows(const gyre_pipeline *pipeline)
 {
     struct gyre_kernel_flows flows = {.timed = false};
     for (int i = 0; i < pipeline->node_count; i++)
-        if (pipeline->nodes[i].enters)
-            gyre_kernel_flows_add(pipeline->nodes[i].kernel, &flows);
+        if (pipeline->nodes[i].enters && !gyre_kernel_flows_add(pipeline->nodes[i].kernel, &flows))
+            return; /* it is being changed, and the next look comes soon */
     if (!flows.timed)
         return;
     flows.handled.record = flows.round_trips.record = pipeline->observed;
@@ -120,9 +123,11 @@ static void observe_pipeline(gyre_pipeline *pipeline)
         return;
     if (pthread_mutex_trylock(&pipeline->lock) != 0)
         return; /* it is being changed, and the next look comes soon */
-    if (!pipeline->observed) {
+    if (!pipeline->observed && forget_flows(pipeline))
         enter_pipeline(pipeline);
-        forget_flows(pipeline);
+    if (!pipeline->observed) {
+        pthread_mutex_unlock(&pipeline->lock);
+        return;
     }
     observe_flows(pipeline);
     gyre_error_hold();
