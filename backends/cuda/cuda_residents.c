@@ -87,7 +87,8 @@ static uint32_t ask_stack_size(gyre_device *device)
     if (!device->driver->cuCtxGetLimit)
         return 0;
     const CUresult result = device->driver->cuCtxGetLimit(&size, CU_LIMIT_STACK_SIZE);
-    cuda_note(device, result, "cuCtxGetLimit");
+    cuda_tell(device, result, "cuCtxGetLimit",
+              "every kernel that needs local memory is launched when no other works");
     return result == CUDA_SUCCESS ? (uint32_t)size : 0;
 }
 
