@@ -75,3 +75,15 @@ follow_tests()
     done 3>"$2"
     progress_clear
 }
+
+# still_running LOG: the tests that began and did not end, as ctest's output in LOG says; in one line.
+still_running()
+{
+    awk '
+        $1 == "Start" { running[$3] = 1 }
+        $2 == "Test" { delete running[$4] }
+        END {
+            for (test in running)
+                print test
+        }' "$1" | sort | paste -sd, | sed 's/,/, /g'
+}

@@ -69,6 +69,14 @@ run_ctest()
         --no-tests=error "$@" 2>&1 | follow_tests "$name" "$folder/tests.log" # fails as ctest does (pipefail)
 }
 
+# unfinished LOG: which tests the run's end cut off.
+unfinished()
+{
+    local tests=""
+    [[ ! -f "$1" ]] || tests="$(still_running "$1")"
+    [[ -z "$tests" ]] || printf ': %s still ran' "$tests"
+}
+
 # stage_tests STAGE CTEST-ARGUMENT...: runs the tests of a built preset and records them. Its limits are those of the machine now.
 stage_tests()
 {
@@ -76,7 +84,7 @@ stage_tests()
     patience="${GYRE_TEST_PATIENCE:-$(scripts/patience.sh)}"
     budget=$((patience * BUDGET_EACH_S)) left=$((patience * BUDGET_EACH_S - SECONDS))
     shift
-    rm -f "$folder/junit.xml"
+    rm -f "$folder/junit.xml" "$folder/tests.log"
     if ((left > 0)); then
         ((patience == 2)) || say "this machine is slow: limits are $patience times the usual (GYRE_TEST_PATIENCE sets it)"
         GYRE_TEST_PATIENCE="$patience" run_ctest "$folder" "$stage" "$left" --timeout $((patience * 300)) \
@@ -84,7 +92,7 @@ stage_tests()
     fi
     part "$stage tests" "$begun"
     if [[ ! -f "$folder/junit.xml" ]]; then
-        record "$stage" failed "$stage/tests" "did not finish within the run's $budget s (exit status $rc)"
+        record "$stage" failed "$stage/tests" "did not finish within the run's $budget s (exit status $rc)$(unfinished "$folder/tests.log")"
         return
     fi
     awk -v stage="$stage" -f scripts/junit.awk "$folder/junit.xml" >"$folder/results.tsv"
@@ -128,10 +136,10 @@ stage_fuzz()
     local not='^unit/cuda/|^crash/.*(opencl|cuda)' # minutes of compilers that are not ours
     if compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' >/dev/null && have clang; then
         stage fuzz "unit, plugin, stress, conformance, crash, journal and attach tests under AddressSanitizer and UndefinedBehaviorSanitizer, short fuzz runs" \
-            -- -R "^(fuzz|$tests)/" -E "$not"
+            -- -R "^(fuzz|$tests)/" -E "$not" -LE '^more$'
     else
         stage asan "unit, plugin, stress, conformance, crash, journal and attach tests under AddressSanitizer and UndefinedBehaviorSanitizer" "$@" \
-            -- -R "^($tests)/" -E "$not"
+            -- -R "^($tests)/" -E "$not" -LE '^more$'
         record fuzz skipped fuzz/all "clang with libFuzzer is not on this machine"
     fi
 }
@@ -239,7 +247,7 @@ check_stages()
     fi
     stage dev "what takes long" -- "${which[@]}"
     stage tsan "unit, stress and conformance tests under ThreadSanitizer" "${compiler[@]}" \
-        -- -R '^(unit|stress|conformance/(cpu|opencl_gathered))/'
+        -- -R '^(unit|stress|conformance/(cpu|opencl_gathered))/' -LE '^more$'
     stage_fuzz "${compiler[@]}"
     stage_lint "$@"
 }

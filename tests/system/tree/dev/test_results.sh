@@ -109,6 +109,9 @@ gyre: dev: 2 of 3 tests, 1 failed, unit/b
     why it failed
     
 gyre: dev: 3 of 3 tests, 1 failed, unit/c" "$(<shown)"
+sed '/^  [13]\/3/d' ctest.out >cut.out
+expect "who still ran when the run was cut off" ": unit/a, unit/c still ran" "$(unfinished cut.out)"
+expect "nobody, where the run was whole" "" "$(unfinished ctest.out)"
 printf '[1/2] Building C object a.o\nwarning\n[2/2] Linking b\n' | follow_build dev build.log | sed 's/, 0:0[0-9]$//' >shown
 expect "progress of a build" "gyre: dev: 1/2 built gyre: dev: 2/2 built" "$(paste -sd' ' shown)"
 expect "its log is whole, too" 3 "$(wc -l <build.log)"
