@@ -5,6 +5,7 @@
 # On a terminal the line is written over; elsewhere, as in a log, a new one comes every half minute.
 
 PROGRESS_EVERY_S=30
+SILENCE_S=30 # without a word of ctest: then the tests that run are named
 FAILURE_LINES=60 # of a failed test's output, shown when it fails; the log has all of it
 progress_shown=0
 
@@ -51,12 +52,22 @@ follow_build()
     progress_clear
 }
 
-# follow_tests NAME LOG: reads what `ctest --output-on-failure` prints. A failure is shown at once, with its output.
+# shellcheck disable=SC2094 # the log is read while it is written
+# follow_tests NAME LOG: reads what `ctest --output-on-failure` prints. A failure is shown at once, with its output. While none ends,
+# the line names those that run.
 follow_tests()
 {
-    local line begun=$SECONDS failed=0 shown=0 count total test verdict
+    local line="" piece begun=$SECONDS failed=0 shown=0 count=0 total="?" test verdict rc
     progress_shown=$SECONDS
-    while IFS= read -r line; do
+    while true; do
+        rc=0
+        IFS= read -r -t "$SILENCE_S" piece || rc=$?
+        line+="$piece"
+        if ((rc > 128)); then
+            progress_show "gyre: $1: $count of $total tests, $failed failed, $(minutes $((SECONDS - begun))), running: $(still_running "$2")"
+            continue
+        fi
+        ((rc == 0)) || break
         printf '%s\n' "$line" >&3
         if [[ "$line" =~ ^\ *([0-9]+)/([0-9]+)\ Test\ +\#[0-9]+:\ ([^\ ]+)\ [\ .]*(.*)$ ]]; then
             count="${BASH_REMATCH[1]}" total="${BASH_REMATCH[2]}" test="${BASH_REMATCH[3]}" verdict="${BASH_REMATCH[4]//\*/}" shown=0
@@ -72,6 +83,7 @@ follow_tests()
             shown=$((shown - 1))
             printf '    %s\n' "$line"
         fi
+        line=""
     done 3>"$2"
     progress_clear
 }

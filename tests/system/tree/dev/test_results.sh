@@ -110,6 +110,9 @@ gyre: dev: 2 of 3 tests, 1 failed, unit/b
     
 gyre: dev: 3 of 3 tests, 1 failed, unit/c" "$(<shown)"
 sed '/^  [13]\/3/d' ctest.out >cut.out
+SILENCE_S=1
+{ cat cut.out && sleep 2.5; } | follow_tests dev tests.log | sed 's/ 0:0[0-9],//' >shown
+expect "while no test ends, those that run" "gyre: dev: 2 of 3 tests, 1 failed, running: unit/a, unit/c" "$(tail -n 1 shown)"
 expect "who still ran when the run was cut off" ": unit/a, unit/c still ran" "$(unfinished cut.out)"
 expect "nobody, where the run was whole" "" "$(unfinished ctest.out)"
 printf '[1/2] Building C object a.o\nwarning\n[2/2] Linking b\n' | follow_build dev build.log | sed 's/, 0:0[0-9]$//' >shown
