@@ -62,6 +62,7 @@ struct gyre_cluster {
     unsigned char *blocks;  /* that are being built: a round's */
     unsigned char *replies; /* the block of replies that is being read */
     struct gyre_cluster_replies head;
+    uint64_t settled; /* of that block (format.h) */
     struct gyre_cluster_walk walk;
     uint64_t position;   /* the last block that was read */
     uint64_t read_count; /* blocks since the last purge */

@@ -39,16 +39,19 @@ static gyre_status read_block(struct gyre_cluster *cluster)
         cluster->walk.left = 0;
         status = foreign(cluster, "it is of a shard that is not there");
     }
+    cluster->settled = status == GYRE_OK ? gyre_cluster_replies_settled(cluster->replies, &cluster->head) : 0;
     return status;
 }
 
-/* Reads the completion in the walk. False: it came before. */
+/* Reads the completion in the walk. Not *is_new: it came before, or it comes again behind one that is still missing. */
 static gyre_status take_reply(struct gyre_cluster *cluster, gyre_completion *completion, bool *is_new)
 {
     const struct gyre_cluster_message *message = &cluster->walk.message;
     struct gyre_client_shard *shard = &cluster->shards[cluster->head.shard];
     *is_new = false;
     if (message->number <= shard->answered)
+        return GYRE_OK;
+    if (message->number > shard->answered + 1 && cluster->settled <= shard->answered)
         return GYRE_OK;
     if (message->number != shard->answered + 1 || message->number >= shard->next)
         return foreign(cluster, "its replies are not those that come next: some were lost");

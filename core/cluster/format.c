@@ -59,6 +59,28 @@ gyre_status gyre_cluster_replies_open(const void *block, size_t size, const char
     return begin_walk(block, size, sizeof *out, out->count, where, walk);
 }
 
+static unsigned char *first_reply(const void *block)
+{
+    return (unsigned char *)(uintptr_t)block + sizeof(struct gyre_cluster_replies);
+}
+
+uint64_t gyre_cluster_replies_settled(const void *block, const struct gyre_cluster_replies *head)
+{
+    struct gyre_cluster_message first;
+    if (!head->count)
+        return 0;
+    memcpy(&first, first_reply(block), sizeof first);
+    return first.number > first.unsettled ? first.number - 1 - first.unsettled : 0;
+}
+
+void gyre_cluster_replies_set_unsettled(void *block, uint32_t unsettled)
+{
+    struct gyre_cluster_message first;
+    memcpy(&first, first_reply(block), sizeof first);
+    first.unsettled = unsettled;
+    memcpy(first_reply(block), &first, sizeof first);
+}
+
 gyre_status gyre_cluster_letter_open(const void *block, size_t size, const char *where,
                                      struct gyre_cluster_letter *out, const unsigned char **contents)
 {

@@ -80,7 +80,7 @@ struct gyre_cluster_offer {
     uint64_t incarnation; /* of the member */
     uint32_t state;
     uint32_t
-        loaded; /* of READY: the number of the checkpoint that its kernel has, the lower half; 0: it does not say */
+        loaded; /* of READY: the number of the checkpoint that its kernel has, the lower half; UINT32_MAX: none yet; 0: it does not say */
     char member[GYRE_MEMBER_NAME_MAX];
     char why[256]; /* of FAILED: a sentence */
     uint64_t
@@ -116,7 +116,8 @@ struct
 struct gyre_cluster_message { /* the bytes behind it are filled up to a multiple of 8 */
     uint32_t length, outcome; /* outcome and code: of replies */
     int32_t code;
-    uint32_t reserved;
+    uint32_t
+        unsettled; /* of the first reply of a block: so many of those before it may still be missing, and come again then */
     uint64_t number; /* of replies: that of the request */
 };
 
@@ -173,6 +174,10 @@ gyre_status gyre_cluster_requests_open(const void *block, size_t size, const cha
                                        struct gyre_cluster_requests *out, struct gyre_cluster_walk *walk);
 gyre_status gyre_cluster_replies_open(const void *block, size_t size, const char *where,
                                       struct gyre_cluster_replies *out, struct gyre_cluster_walk *walk);
+/** Of a block of replies that was checked: the number up to which all replies of the shard to the client came before it, or never come. */
+uint64_t gyre_cluster_replies_settled(const void *block, const struct gyre_cluster_replies *head);
+/** Says in a block of replies, which is sealed afterwards, how many of those before it may still be missing. */
+void gyre_cluster_replies_set_unsettled(void *block, uint32_t unsettled);
 /** Checks a dead letter; *contents (may be NULL) are its out->length bytes in the block. INCOMPATIBLE. */
 gyre_status gyre_cluster_letter_open(const void *block, size_t size, const char *where,
                                      struct gyre_cluster_letter *out, const unsigned char **contents);

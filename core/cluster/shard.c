@@ -293,7 +293,7 @@ static void offer(struct gyre_shard *shard, enum gyre_offer_state state)
     struct gyre_cluster_offer its = {.epoch = shard->place.epoch,
                                      .incarnation = site->incarnation,
                                      .state = state,
-                                     .loaded = (uint32_t)shard->loaded};
+                                     .loaded = shard->loaded ? (uint32_t)shard->loaded : UINT32_MAX};
     memcpy(its.member, site->name, sizeof its.member);
     if (state == GYRE_OFFER_FAILED)
         snprintf(its.why, sizeof its.why, "%s", gyre_error_text());
@@ -438,6 +438,8 @@ static void *run(void *argument)
     gyre_kernel_release(shard->kernel);
     gyre_kept_finish(&shard->kept);
     gyre_trial_finish(shard);
+    while (shard->window.count) /* the next owner handles their requests again */
+        gyre_window_pass(&shard->window, shard->site->transport);
     free(shard->requests);
     free(shard->replies);
     free(shard->reply);

@@ -20,6 +20,7 @@
 #include "core/cluster/kept.h"
 #include "core/cluster/place.h"
 #include "core/cluster/reading.h"
+#include "core/cluster/reply_window.h"
 #include "core/cluster/site.h"
 #include "core/cluster/trial.h"
 #include "gyre/cluster.h"
@@ -101,7 +102,9 @@ struct gyre_shard {
     size_t replies_at;  /* bytes of the block of replies that are filled */
     uint32_t replies_count;
     unsigned char replies_of[GYRE_CLIENT_ID_SIZE]; /* whose they are */
-    uint64_t replies_ns;                           /* when the first of them was added */
+    uint64_t replies_ns;                           /* when the first of them was added, */
+    uint64_t replies_first;                        /* and its number */
+    struct gyre_reply_window window;               /* blocks of replies that are under way */
     bool has_deaf;                           /* a client whose replies could not be published in time, */
     unsigned char deaf[GYRE_CLIENT_ID_SIZE]; /* and which: its replies are tried once from then on */
 };

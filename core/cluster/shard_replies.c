@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Replies of a shard (shard.h): gathered in a block for each client, also those to several blocks of requests, and published before anything
- * that they are the replies to counts as handled.
+ * that they are the replies to counts as handled. Several blocks may be under way at once (reply_window.h), where the transport can do that. A client
+ * takes replies in the order of their numbers, and a block says how many of those before it were under way with it: what is behind one that was
+ * lost is passed over, and comes again.
  */
 #include <string.h>
 #include <time.h>
@@ -11,6 +13,7 @@
 #include "core/cluster/shard_replies.h"
 
 #define LONGEST_NAP_NS UINT64_C(20000000)
+#define ASK_NS         UINT64_C(100000000)
 enum { REPLY_TRIES = 3 };
 
 static void begin_replies(struct gyre_shard *shard)
@@ -95,27 +98,160 @@ static gyre_status append_replies(struct gyre_shard *shard, const unsigned char 
     }
 }
 
+/* ---- one block after the other ---- */
+
+static gyre_transport_block block_of(const unsigned char *bytes, size_t size)
+{
+    return (gyre_transport_block){.size = sizeof(gyre_transport_block),
+                                  .bytes = bytes,
+                                  .byte_count = size,
+                                  .expected = GYRE_TRANSPORT_ANY};
+}
+
+/* All replies to that client that were added before these are there, or were given up. */
+static gyre_status append_gathered(struct gyre_shard *shard)
+{
+    const gyre_transport_block block = block_of(shard->replies, shard->replies_at);
+    return append_replies(shard, shard->replies_of, &block);
+}
+
+/* ---- several under way ---- */
+
+/* A block that is not there, or is behind one that is not: what it says of those before it is so now. */
+static gyre_status append_again(struct gyre_shard *shard, struct gyre_window_block *its)
+{
+    gyre_cluster_replies_set_unsettled(its->bytes, 0);
+    gyre_block_seal(its->bytes, its->size, GYRE_BLOCK_REPLIES);
+    const gyre_transport_block block = block_of(its->bytes, its->size);
+    return append_replies(shard, its->client, &block);
+}
+
+/* Waits until it is known what became of the oldest block. LOST when the lease runs out meanwhile. */
+static gyre_status await_oldest(struct gyre_shard *shard)
+{
+    for (;;) {
+        if (!gyre_shard_has_lease(shard))
+            return gyre_shard_lost_lease(shard);
+        if (gyre_window_ask(gyre_window_at(&shard->window, 0), shard->site->transport,
+                            gyre_clock_ns() + ASK_NS) == GYRE_OK)
+            return GYRE_OK;
+    }
+}
+
+/*
+ * The oldest block is not there, as far as one knows. Its client passes over what follows it, so everything that is under way is appended again,
+ * one after the other. What becomes of the first tries is awaited before: what comes late then is older than what was repeated.
+ */
+static gyre_status repeat_all(struct gyre_shard *shard)
+{
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && shard->window.count) {
+        status = await_oldest(shard);
+        if (status == GYRE_OK)
+            status = append_again(shard, gyre_window_at(&shard->window, 0));
+        if (status == GYRE_OK)
+            gyre_window_pass(&shard->window, shard->site->transport);
+    }
+    return status;
+}
+
+/* The oldest block, of which is known what became of it. */
+static gyre_status take_oldest(struct gyre_shard *shard)
+{
+    const struct gyre_window_block *block = gyre_window_at(&shard->window, 0);
+    if (block->entry.status != GYRE_OK)
+        return repeat_all(shard);
+    shard->has_deaf = shard->has_deaf && !is_deaf(shard, block->client);
+    gyre_window_pass(&shard->window, shard->site->transport);
+    return GYRE_OK;
+}
+
+static gyre_status settle_oldest(struct gyre_shard *shard)
+{
+    const gyre_status status = await_oldest(shard);
+    return status == GYRE_OK ? take_oldest(shard) : status;
+}
+
+static gyre_status settle(struct gyre_shard *shard)
+{
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && shard->window.count)
+        status = settle_oldest(shard);
+    return status;
+}
+
+gyre_status gyre_shard_look_at_replies(struct gyre_shard *shard)
+{
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && shard->window.count &&
+           gyre_window_ask(gyre_window_at(&shard->window, 0), shard->site->transport, 0) == GYRE_OK)
+        status = take_oldest(shard);
+    return status;
+}
+
+/* Begins to append what was gathered; one that cannot be begun is appended behind everything that is under way. */
+static gyre_status begin_gathered(struct gyre_shard *shard)
+{
+    struct gyre_transport *transport = shard->site->transport;
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && !gyre_window_has_room(&shard->window, shard->replies_at))
+        status = settle_oldest(shard);
+    if (status != GYRE_OK)
+        return status;
+    gyre_cluster_replies_set_unsettled(
+        shard->replies, gyre_window_unsettled(&shard->window, shard->replies_of, shard->replies_first));
+    gyre_block_seal(shard->replies, shard->replies_at, GYRE_BLOCK_REPLIES);
+    if (!gyre_shard_has_lease(shard))
+        return gyre_shard_lost_lease(shard);
+    if (gyre_window_begin(&shard->window, transport, shard->replies_of, shard->replies_first, shard->replies,
+                          shard->replies_at) == GYRE_OK)
+        return GYRE_OK;
+    status = settle(shard);
+    gyre_cluster_replies_set_unsettled(shard->replies, 0);
+    gyre_block_seal(shard->replies, shard->replies_at, GYRE_BLOCK_REPLIES);
+    return status == GYRE_OK ? append_gathered(shard) : status;
+}
+
+/* ---- publishing ---- */
+
 /*
  * A member without a lease publishes nothing: it may have read on behind requests that another owner has purged. An append that may have taken
  * place is repeated: the client passes over replies that it has.
  */
-gyre_status gyre_shard_publish(struct gyre_shard *shard)
+static gyre_status send_gathered(struct gyre_shard *shard, bool is_last)
 {
-    struct gyre_cluster_replies head = {.shard = shard->number, .count = shard->replies_count};
+    const struct gyre_cluster_replies head = {.shard = shard->number, .count = shard->replies_count};
     if (!shard->replies_count)
         return GYRE_OK;
     memcpy(shard->replies, &head, sizeof head);
     gyre_block_seal(shard->replies, shard->replies_at, GYRE_BLOCK_REPLIES);
-    const gyre_transport_block block = {.size = sizeof block,
-                                        .bytes = shard->replies,
-                                        .byte_count = shard->replies_at,
-                                        .expected = GYRE_TRANSPORT_ANY};
-    const uint64_t begin_ns = gyre_clock_ns();
-    const gyre_status status = append_replies(shard, shard->replies_of, &block);
-    shard->publishing_ns += gyre_clock_ns() - begin_ns;
+    const bool is_alone = is_last && !shard->window.count; /* it would be awaited at once */
+    const gyre_status status = is_alone || !gyre_transport_can_begin(shard->site->transport)
+                                   ? append_gathered(shard)
+                                   : begin_gathered(shard);
     begin_replies(shard);
     return status;
 }
+
+gyre_status gyre_shard_send_replies(struct gyre_shard *shard)
+{
+    const uint64_t begin_ns = gyre_clock_ns();
+    const gyre_status status = send_gathered(shard, false);
+    shard->publishing_ns += gyre_clock_ns() - begin_ns;
+    return status;
+}
+
+gyre_status gyre_shard_publish(struct gyre_shard *shard)
+{
+    const uint64_t begin_ns = gyre_clock_ns();
+    gyre_status status = send_gathered(shard, true);
+    if (status == GYRE_OK)
+        status = settle(shard);
+    shard->publishing_ns += gyre_clock_ns() - begin_ns;
+    return status;
+}
+
+/* ---- gathering ---- */
 
 static bool has_room(const struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE],
                      uint32_t length)
@@ -137,12 +273,14 @@ gyre_status gyre_shard_add_reply(struct gyre_shard *shard, const unsigned char c
                                                  .code = completion->failure_code,
                                                  .length = failed ? (uint32_t)strlen(completion->failure_text)
                                                                   : completion->length};
-    const gyre_status status = has_room(shard, client, message.length) ? GYRE_OK : gyre_shard_publish(shard);
+    const gyre_status status =
+        has_room(shard, client, message.length) ? GYRE_OK : gyre_shard_send_replies(shard);
     if (status != GYRE_OK)
         return status;
     if (!shard->replies_count) {
         memcpy(shard->replies_of, client, GYRE_CLIENT_ID_SIZE);
         shard->replies_ns = gyre_clock_ns();
+        shard->replies_first = number;
     }
     shard->replies_at = gyre_cluster_message_add(shard->replies, shard->replies_at, &message,
                                                  failed ? (const void *)completion->failure_text : contents);

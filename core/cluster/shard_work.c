@@ -238,7 +238,7 @@ static gyre_status handle_requests(struct gyre_shard *shard, const struct gyre_c
         status = drain(&flight);
     shard->unfinished = flight.count;
     if (status == GYRE_OK && !may_wait(shard, position))
-        status = gyre_shard_publish(shard);
+        status = shard->trial.careful_until ? gyre_shard_publish(shard) : gyre_shard_send_replies(shard);
     if (status == GYRE_OK && handled)
         caller->number = number - 1;
     shard->since += handled;
@@ -319,10 +319,12 @@ static uint64_t idle_ns(const struct gyre_shard *shard)
     return due_ns - now < nap_ns ? due_ns - now : nap_ns;
 }
 
-/* Waits for a moment, with nothing unpublished. */
+/* Waits for a moment, with nothing that is not under way at least. */
 static gyre_status idle(struct gyre_shard *shard)
 {
-    const gyre_status status = gyre_shard_publish(shard);
+    gyre_status status = gyre_shard_send_replies(shard);
+    if (status == GYRE_OK)
+        status = gyre_shard_look_at_replies(shard);
     if (shard->kept.writing.is_open)
         return status; /* its next block is written meanwhile */
     if (status == GYRE_OK && gyre_transport_wait(shard->site->transport, shard->log, shard->position,

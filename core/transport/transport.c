@@ -153,6 +153,34 @@ void gyre_transport_append_each(struct gyre_transport *transport, gyre_transport
             gyre_transport_append(transport, entries[i].log, &entries[i].block, &entries[i].number);
 }
 
+bool gyre_transport_can_begin(const struct gyre_transport *transport)
+{
+    const gyre_transport_ops *ops = transport->ops;
+    return ops->size >= offsetof(gyre_transport_ops, append_drop) + sizeof ops->append_drop &&
+           ops->append_begin && ops->append_finish && ops->append_drop;
+}
+
+gyre_status gyre_transport_begin(struct gyre_transport *transport, gyre_transport_entry *entries,
+                                 size_t count, gyre_transport_ticket **ticket)
+{
+    gyre_status status = GYRE_OK;
+    *ticket = NULL;
+    for (size_t i = 0; status == GYRE_OK && i < count; i++)
+        status = check_name(entries[i].log);
+    return status == GYRE_OK ? transport->ops->append_begin(transport->link, entries, count, ticket) : status;
+}
+
+gyre_status gyre_transport_finish(struct gyre_transport *transport, gyre_transport_ticket *ticket,
+                                  uint64_t deadline_ns)
+{
+    return transport->ops->append_finish(transport->link, ticket, deadline_ns);
+}
+
+void gyre_transport_drop(struct gyre_transport *transport, gyre_transport_ticket *ticket)
+{
+    transport->ops->append_drop(transport->link, ticket);
+}
+
 gyre_status gyre_transport_read(struct gyre_transport *transport, const char *log, uint64_t after,
                                 void *bytes, size_t room, size_t *byte_count, uint64_t *number)
 {

@@ -29,6 +29,14 @@ gyre_status gyre_transport_append(struct gyre_transport *transport, const char *
 /** Appends a block to each of several logs, which are all different; the first entries are the first to be sent. Each entry has its status. */
 void gyre_transport_append_each(struct gyre_transport *transport, gyre_transport_entry *entries,
                                 size_t count);
+/** Whether the transport can have blocks under way (gyre_transport_begin). Constant. */
+bool gyre_transport_can_begin(const struct gyre_transport *transport);
+/** append_begin, append_finish and append_drop of a transport that can; the statuses of `begin` are those of gyre_transport_append. */
+gyre_status gyre_transport_begin(struct gyre_transport *transport, gyre_transport_entry *entries,
+                                 size_t count, gyre_transport_ticket **ticket);
+gyre_status gyre_transport_finish(struct gyre_transport *transport, gyre_transport_ticket *ticket,
+                                  uint64_t deadline_ns);
+void gyre_transport_drop(struct gyre_transport *transport, gyre_transport_ticket *ticket);
 gyre_status gyre_transport_read(struct gyre_transport *transport, const char *log, uint64_t after,
                                 void *bytes, size_t room, size_t *byte_count, uint64_t *number);
 gyre_status gyre_transport_last(struct gyre_transport *transport, const char *log, uint64_t *number);

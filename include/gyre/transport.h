@@ -37,14 +37,15 @@ extern "C" {
 
 #define GYRE_TRANSPORT_MAGIC 0x54525947u /* "GYRT" */
 #define GYRE_TRANSPORT_MAJOR 1
-#define GYRE_TRANSPORT_MINOR 1
+#define GYRE_TRANSPORT_MINOR 2
 
 #define GYRE_TRANSPORT_NAME_MAX   120
 #define GYRE_TRANSPORT_BLOCK_MAX  (512u * 1024u) /* bytes of one block of a log */
 #define GYRE_TRANSPORT_RECORD_MAX (16u * 1024u)  /* bytes of a record */
 #define GYRE_TRANSPORT_ANY        UINT64_MAX     /* no expectation */
 
-typedef struct gyre_transport_link gyre_transport_link; /* a transport's: one connection */
+typedef struct gyre_transport_link gyre_transport_link;     /* a transport's: one connection */
+typedef struct gyre_transport_ticket gyre_transport_ticket; /* a transport's: blocks that are under way */
 
 typedef struct gyre_transport_desc {
     size_t size;
@@ -149,6 +150,26 @@ typedef struct gyre_transport_ops {
      * of each entry; one that fails keeps no other one out. The sentence is that of one that failed. Absent: the core calls `append` for each.
      */
     void (*append_each)(gyre_transport_link *link, gyre_transport_entry *entries, size_t count);
+
+    /*
+     * optional since 1.2, all three or none   blocks: bounded   owner of *ticket: core, until append_finish or append_drop
+     * Begins what `append_each` does, and returns before it is acknowledged. `entries` and their logs stay where they are until the ticket is gone;
+     * what a block points to need not. Blocks that one thread begins to append to a log come there in that order, but where one is lost those
+     * behind it may be there. A failure: none is under way, and *ticket is NULL. Absent: the core calls `append`.
+     */
+    gyre_status (*append_begin)(gyre_transport_link *link, gyre_transport_entry *entries, size_t count,
+                                gyre_transport_ticket **ticket);
+
+    /*
+     * blocks: until deadline_ns; 0: not at all
+     * OK: each entry has its status and its number, and the ticket is gone. AGAIN: some of them are not known yet. The transport gives up an entry
+     * as `append` does: its status is TIMEOUT then.
+     */
+    gyre_status (*append_finish)(gyre_transport_link *link, gyre_transport_ticket *ticket,
+                                 uint64_t deadline_ns);
+
+    /* blocks: bounded. The ticket is gone; nobody asks what becomes of its blocks. */
+    void (*append_drop)(gyre_transport_link *link, gyre_transport_ticket *ticket);
 } gyre_transport_ops;
 
 /** The exported constant. The first five members never move, in any version. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Appends blocks to several logs at once: all are published before the first acknowledgement is awaited. Lock: link->mutex for the list of ears
+ * Appends blocks to several logs at once: all are published before the first acknowledgement is awaited, which may be
+ * later. Lock: link->mutex for the list of ears
  * that nobody uses; an ear is one thread's while it has it.
  */
 #include <inttypes.h>
@@ -112,15 +113,14 @@ static gyre_status judge(const gyre_transport_link *link, const gyre_transport_e
 }
 
 /* Answers of earlier calls, which were given up, are passed over. */
-static bool take_answer(const gyre_transport_link *link, const nats_ear *ear, gyre_transport_entry *entries,
-                        size_t count, natsMsg *message)
+static bool take_answer(const gyre_transport_link *link, nats_ear *ear, natsMsg *message)
 {
     const char *subject = natsMsg_GetSubject(message);
     const size_t skipped = strlen(ear->inbox) + 1;
     const uint64_t call = strlen(subject) > skipped ? strtoull(subject + skipped, NULL, 10) : 0;
-    if (call < ear->first || call - ear->first >= count)
+    if (call < ear->first || call - ear->first >= ear->count)
         return false;
-    gyre_transport_entry *entry = &entries[call - ear->first];
+    gyre_transport_entry *entry = &ear->entries[call - ear->first];
     if (entry->status != GYRE_TIMEOUT || entry->number == UINT64_MAX)
         return false;
     entry->status = judge(link, entry, message, &entry->number);
@@ -129,48 +129,83 @@ static bool take_answer(const gyre_transport_link *link, const nats_ear *ear, gy
     return true;
 }
 
-static void await_answers(const gyre_transport_link *link, const nats_ear *ear, gyre_transport_entry *entries,
-                          size_t count, size_t awaited)
+/* Takes the answers that are there, and awaits the others. False: some may still come. */
+static bool await_answers(const gyre_transport_link *link, nats_ear *ear, uint64_t deadline_ns)
 {
-    const uint64_t until = link->host->now_ns() + (uint64_t)link->reach_ms * 1000000;
-    while (awaited) {
+    const uint64_t until = deadline_ns < ear->until_ns ? deadline_ns : ear->until_ns;
+    while (ear->awaited) {
         natsMsg *message = NULL;
+        uint64_t queued = 0;
         const uint64_t now = link->host->now_ns();
-        const int64_t left_ms = now < until ? (int64_t)((until - now) / 1000000) + 1 : 0;
+        natsSubscription_QueuedMsgs(ear->subscription, &queued);
+        if (!queued && now >= until && now < ear->until_ns)
+            return false;
+        const int64_t left_ms = now < until ? (int64_t)((until - now) / 1000000) + 1 : queued ? 1 : 0;
         const natsStatus status =
             left_ms ? natsSubscription_NextMsg(&message, ear->subscription, left_ms) : NATS_TIMEOUT;
+        if (status == NATS_TIMEOUT && link->host->now_ns() < ear->until_ns)
+            continue;
         if (status != NATS_OK) {
             nats_failed(link, status, 0, GYRE_TIMEOUT, "append to", "several logs");
-            return;
+            return true;
         }
-        awaited -= take_answer(link, ear, entries, count, message);
+        ear->awaited -= take_answer(link, ear, message);
         natsMsg_Destroy(message);
     }
+    return true;
 }
 
-void nats_append_each(gyre_transport_link *link, gyre_transport_entry *entries, size_t count)
+/* ---- operations ---- */
+
+gyre_status nats_append_begin(gyre_transport_link *link, gyre_transport_entry *entries, size_t count,
+                              gyre_transport_ticket **ticket)
 {
-    size_t awaited = 0;
     nats_ear *ear = take_ear(link);
-    for (size_t i = 0; i < count; i++) {
-        entries[i].number = 0;
-        entries[i].status =
-            ear ? GYRE_TIMEOUT
-                : link->host->error(GYRE_UNAVAILABLE, "cannot hear of the log '%s'", entries[i].log);
-    }
+    *ticket = ear;
     if (!ear)
-        return;
+        return link->host->error(GYRE_UNAVAILABLE, "cannot hear of the log '%s'", entries[0].log);
+    ear->entries = entries;
+    ear->count = count;
+    ear->awaited = 0;
+    ear->until_ns = link->host->now_ns() + (uint64_t)link->reach_ms * 1000000;
     ear->first = ear->next;
     ear->next += count;
     for (size_t i = 0; i < count; i++) {
         const natsStatus status = publish(link, ear, &entries[i], ear->first + i);
-        awaited += status == NATS_OK;
-        if (status != NATS_OK)
-            entries[i].status =
-                nats_failed(link, status, 0, GYRE_TIMEOUT, "append to the log", entries[i].log);
+        entries[i].number = 0;
+        entries[i].status = status == NATS_OK ? GYRE_TIMEOUT
+                                              : nats_failed(link, status, 0, GYRE_TIMEOUT,
+                                                            "append to the log", entries[i].log);
+        ear->awaited += status == NATS_OK;
     }
-    await_answers(link, ear, entries, count, awaited);
-    for (size_t i = 0; i < count; i++)
-        entries[i].number = entries[i].status == GYRE_OK ? entries[i].number : 0;
-    give_ear(link, ear);
+    return GYRE_OK;
+}
+
+gyre_status nats_append_finish(gyre_transport_link *link, gyre_transport_ticket *ticket, uint64_t deadline_ns)
+{
+    if (!await_answers(link, ticket, deadline_ns))
+        return GYRE_AGAIN;
+    for (size_t i = 0; i < ticket->count; i++)
+        ticket->entries[i].number = ticket->entries[i].status == GYRE_OK ? ticket->entries[i].number : 0;
+    give_ear(link, ticket);
+    return GYRE_OK;
+}
+
+void nats_append_drop(gyre_transport_link *link, gyre_transport_ticket *ticket)
+{
+    give_ear(link, ticket);
+}
+
+void nats_append_each(gyre_transport_link *link, gyre_transport_entry *entries, size_t count)
+{
+    nats_ear *ear;
+    const gyre_status status = nats_append_begin(link, entries, count, &ear);
+    if (status == GYRE_OK) {
+        nats_append_finish(link, ear, UINT64_MAX);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        entries[i].number = 0;
+        entries[i].status = status;
+    }
 }

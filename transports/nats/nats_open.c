@@ -123,6 +123,8 @@ static natsStatus set_options(gyre_transport_link *link, const gyre_transport_de
         status = natsOptions_SetReconnectWait(link->options, RECONNECT_MS);
     if (status == NATS_OK)
         status = natsOptions_SetErrorHandler(link->options, hear_error, NULL);
+    if (status == NATS_OK) /* the library would wait for more to send together, a millisecond long */
+        status = natsOptions_SetSendAsap(link->options, true);
     return status == NATS_OK ? set_user(link, desc, password) : status;
 }
 

@@ -15,7 +15,10 @@ static const gyre_transport_ops ops = {.size = sizeof ops,
                                        .record_get = nats_record_get,
                                        .record_put = nats_record_put,
                                        .record_list = nats_record_list,
-                                       .append_each = nats_append_each};
+                                       .append_each = nats_append_each,
+                                       .append_begin = nats_append_begin,
+                                       .append_finish = nats_append_finish,
+                                       .append_drop = nats_append_drop};
 
 const gyre_transport_plugin gyre_transport = {.magic = GYRE_TRANSPORT_MAGIC,
                                               .abi_major = GYRE_TRANSPORT_MAJOR,

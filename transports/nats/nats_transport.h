@@ -32,11 +32,14 @@ typedef struct nats_follower {
 } nats_follower;
 
 /** Where acknowledgements of blocks come that were published together (nats_each.c). */
-typedef struct nats_ear {
-    struct nats_ear *following;
+typedef struct gyre_transport_ticket {
+    struct gyre_transport_ticket *following;
     natsSubscription *subscription;
     natsInbox *inbox;
-    uint64_t first, next; /* numbers of the calls */
+    uint64_t first, next;          /* numbers of the calls */
+    gyre_transport_entry *entries; /* that are under way: `count`, */
+    size_t count, awaited;         /* of which so many are not answered yet, */
+    uint64_t until_ns;             /* and are given up then */
 } nats_ear;
 
 struct gyre_transport_link {
@@ -85,6 +88,11 @@ gyre_status nats_copy(const gyre_transport_link *link, const natsMsg *message, c
 
 /* nats_each.c */
 void nats_append_each(gyre_transport_link *link, gyre_transport_entry *entries, size_t count);
+gyre_status nats_append_begin(gyre_transport_link *link, gyre_transport_entry *entries, size_t count,
+                              gyre_transport_ticket **ticket);
+gyre_status nats_append_finish(gyre_transport_link *link, gyre_transport_ticket *ticket,
+                               uint64_t deadline_ns);
+void nats_append_drop(gyre_transport_link *link, gyre_transport_ticket *ticket);
 void nats_ears_close(gyre_transport_link *link);
 
 /* nats_follow.c */

@@ -36,9 +36,17 @@ struct record {
     uint64_t revision, damaged_until_ns;
 };
 
+/* A block that was begun to be appended, on the machine's side. */
+struct begun {
+    uint64_t known_ns; /* when it is known what became of it, */
+    gyre_status status;
+    uint64_t number; /* and what, once it has arrived */
+};
+
 /* What was sent and did not arrive yet. */
 struct pending {
     uint64_t at_ns, expected;
+    struct begun *begun; /* whose number it is; NULL: nobody asks */
     bool is_record;
     char name[GYRE_TRANSPORT_NAME_MAX + 1], id[96];
     unsigned char *bytes;
@@ -47,6 +55,15 @@ struct pending {
 
 struct gyre_transport_link {
     const gyre_host *host;
+    uint64_t arrived_ns; /* when the last block that was begun arrives */
+};
+
+/* Outlives its process: what is under way then arrives. */
+struct gyre_transport_ticket {
+    struct gyre_transport_ticket *following;
+    gyre_transport_entry *entries;
+    size_t count;
+    struct begun begun[];
 };
 
 struct transport_faults transport_faults;
@@ -60,6 +77,7 @@ static struct {
         const struct process *process;
         const struct link_cut *cut;
     } watched[WATCHED_MAX];
+    struct gyre_transport_ticket *tickets;
     size_t log_count, record_count, pending_count, watched_count;
     uint64_t number, revision;
 } store;
@@ -201,11 +219,12 @@ static const struct block *block_behind(const struct log *log, uint64_t after)
 
 /* ---- what arrives later ---- */
 
-static void send_later(bool is_record, const char *name, const void *bytes, size_t size, uint64_t expected,
-                       const char *id)
+/* NULL: there is no room, and it is lost. */
+static struct pending *send_later(bool is_record, const char *name, const void *bytes, size_t size,
+                                  uint64_t expected, const char *id)
 {
     if (store.pending_count == PENDING_MAX)
-        return;
+        return NULL;
     struct pending *pending = &store.pending[store.pending_count++];
     *pending = (struct pending){.at_ns = fibers_now_ns() + fibers_draw(transport_faults.late_ns),
                                 .expected = expected,
@@ -214,6 +233,21 @@ static void send_later(bool is_record, const char *name, const void *bytes, size
                                 .size = size};
     snprintf(pending->name, sizeof pending->name, "%s", name);
     snprintf(pending->id, sizeof pending->id, "%s", id ? id : "");
+    return pending;
+}
+
+static void arrive(const struct pending *arrived)
+{
+    uint64_t number = 0;
+    const gyre_status status =
+        arrived->is_record ? put_now(arrived->name, arrived->bytes, arrived->size, arrived->expected, &number)
+                           : append_now(arrived->name, arrived->bytes, arrived->size, arrived->expected,
+                                        arrived->id, &number);
+    if (!arrived->begun)
+        return;
+    arrived->begun->number = number;
+    if (arrived->begun->status == GYRE_OK)
+        arrived->begun->status = status;
 }
 
 /* Whatever has arrived meanwhile, in the order of its arrival. */
@@ -221,7 +255,6 @@ static void settle(void)
 {
     for (;;) {
         struct pending *first = NULL;
-        uint64_t unused;
         for (size_t i = 0; i < store.pending_count; i++)
             if (store.pending[i].at_ns <= fibers_now_ns() &&
                 (!first || store.pending[i].at_ns < first->at_ns))
@@ -230,10 +263,7 @@ static void settle(void)
             return;
         struct pending arrived = *first;
         *first = store.pending[--store.pending_count];
-        if (arrived.is_record)
-            put_now(arrived.name, arrived.bytes, arrived.size, arrived.expected, &unused);
-        else
-            append_now(arrived.name, arrived.bytes, arrived.size, arrived.expected, arrived.id, &unused);
+        arrive(&arrived);
         plain_free(arrived.bytes);
     }
 }
@@ -321,7 +351,7 @@ static gyre_status come_back(const gyre_transport_link *link, bool is_write, enu
 static gyre_status open_link(const gyre_transport_desc *desc, gyre_transport_link **out)
 {
     *out = process_alloc(sizeof **out);
-    (*out)->host = desc->host;
+    **out = (gyre_transport_link){.host = desc->host};
     return GYRE_OK;
 }
 
@@ -371,6 +401,95 @@ static gyre_status append(gyre_transport_link *link, const char *name, const gyr
                                 .by = process_current()};
     return status;
 }
+
+/* ---- blocks that are begun to be appended ---- */
+
+/* Those of a connection arrive in their order, but for what is late. */
+static uint64_t arrival_of(gyre_transport_link *link, enum fate fate)
+{
+    if (fate == LATE)
+        return fibers_now_ns() + fibers_draw(transport_faults.late_ns);
+    const uint64_t at_ns = fibers_now_ns() + 1 + fibers_draw(transport_faults.latency_ns);
+    link->arrived_ns = at_ns > link->arrived_ns ? at_ns : link->arrived_ns + 1;
+    return link->arrived_ns;
+}
+
+static void begin_one(gyre_transport_link *link, const gyre_transport_entry *entry, struct begun *begun)
+{
+    const gyre_transport_block *block = &entry->block;
+    const enum fate fate = draw_fate(true, entry->log);
+    const uint64_t now = fibers_now_ns();
+    struct pending *pending = NULL;
+    if (fate != REFUSED && fate != NEVER)
+        pending = send_later(false, entry->log, block->bytes, block->byte_count, block->expected, block->id);
+    if (pending) {
+        pending->at_ns = arrival_of(link, fate);
+        pending->begun = begun;
+    }
+    const bool is_known = pending && fate != LATE && fate != LOST;
+    *begun = (struct begun){.status = fate == REFUSED ? GYRE_UNAVAILABLE : is_known ? GYRE_OK : GYRE_TIMEOUT};
+    begun->known_ns =
+        is_known ? pending->at_ns + 1 +
+                       fibers_draw(fate == SLOW ? transport_faults.late_ns : transport_faults.latency_ns)
+        : fate == REFUSED ? now + fibers_draw(transport_faults.latency_ns)
+                          : now + transport_faults.reach_ns;
+    if (fate == REPEATED && pending)
+        send_later(false, entry->log, block->bytes, block->byte_count, block->expected, block->id);
+}
+
+static gyre_status append_begin(gyre_transport_link *link, gyre_transport_entry *entries, size_t count,
+                                gyre_transport_ticket **out)
+{
+    *out = NULL;
+    if (!transport_faults.begins)
+        return link->host->error(GYRE_UNAVAILABLE, "memory: nothing can be under way");
+    process_step(true);
+    gyre_transport_ticket *ticket = plain_calloc(1, sizeof *ticket + count * sizeof ticket->begun[0]);
+    ticket->following = store.tickets;
+    store.tickets = ticket;
+    ticket->entries = entries;
+    ticket->count = count;
+    for (size_t i = 0; i < count; i++)
+        begin_one(link, &entries[i], &ticket->begun[i]);
+    *out = ticket;
+    return GYRE_OK;
+}
+
+static uint64_t known_ns(const gyre_transport_ticket *ticket)
+{
+    uint64_t latest = 0;
+    for (size_t i = 0; i < ticket->count; i++)
+        latest = ticket->begun[i].known_ns > latest ? ticket->begun[i].known_ns : latest;
+    return latest;
+}
+
+static gyre_status append_finish(gyre_transport_link *link, gyre_transport_ticket *ticket,
+                                 uint64_t deadline_ns)
+{
+    const uint64_t at_ns = known_ns(ticket), until_ns = at_ns < deadline_ns ? at_ns : deadline_ns;
+    process_step(true);
+    if (until_ns > fibers_now_ns())
+        fiber_sleep(NULL, until_ns);
+    settle();
+    if (fibers_now_ns() < at_ns)
+        return GYRE_AGAIN;
+    for (size_t i = 0; i < ticket->count; i++) {
+        gyre_transport_entry *entry = &ticket->entries[i];
+        entry->status = ticket->begun[i].status;
+        entry->number = entry->status == GYRE_OK ? ticket->begun[i].number : 0;
+        if (entry->status != GYRE_OK)
+            link->host->error(entry->status, "memory: nothing came back in time");
+    }
+    return GYRE_OK;
+}
+
+static void append_drop(gyre_transport_link *link, gyre_transport_ticket *ticket)
+{
+    (void)link;
+    (void)ticket;
+}
+
+/* ---- what is read ---- */
 
 static gyre_status read_block(gyre_transport_link *link, const char *name, uint64_t after, void *bytes,
                               size_t room, size_t *byte_count, uint64_t *number)
@@ -491,7 +610,10 @@ static const gyre_transport_ops ops = {.size = sizeof ops,
                                        .purge = purge,
                                        .record_get = record_get,
                                        .record_put = record_put,
-                                       .record_list = record_list};
+                                       .record_list = record_list,
+                                       .append_begin = append_begin,
+                                       .append_finish = append_finish,
+                                       .append_drop = append_drop};
 
 const gyre_transport_plugin memory_transport = {.magic = GYRE_TRANSPORT_MAGIC,
                                                 .abi_major = GYRE_TRANSPORT_MAJOR,
@@ -517,6 +639,11 @@ static void forget(void)
     }
     for (size_t i = 0; i < store.pending_count; i++)
         plain_free(store.pending[i].bytes);
+    while (store.tickets) {
+        gyre_transport_ticket *ticket = store.tickets;
+        store.tickets = ticket->following;
+        plain_free(ticket);
+    }
 }
 
 void memory_transport_begin(void)

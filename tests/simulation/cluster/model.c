@@ -257,6 +257,17 @@ static void compare_reply(const struct request *request, uint32_t outcome, int32
     compare_states("the reply to request", serial, &(sim_state){reply.count, reply.trace}, &request->state);
 }
 
+/* What a block of replies says of those before it: they are there, or the shard has said that it gives replies to that client up. */
+static void check_settled(const struct shard *shard, uint32_t client, uint64_t settled)
+{
+    for (size_t i = 0; i < shard->count && !model.is_deaf[client]; i++) {
+        const struct request *request = &shard->requests[i];
+        if (request->client == client && request->number <= settled && !request->is_answered)
+            violation("lost", "a reply says that the one to request %" PRIu64 " is there, and it is not",
+                      SIM_SERIAL(request->amount));
+    }
+}
+
 static void take_replies(const char *log, uint64_t number, const unsigned char *bytes, size_t size)
 {
     struct gyre_cluster_replies head;
@@ -266,6 +277,7 @@ static void take_replies(const char *log, uint64_t number, const unsigned char *
     const uint32_t client = client_of_log(log);
     if (client == model.client_count || head.shard >= model.shard_count)
         violation("numbers", "a reply to a client that sent nothing");
+    check_settled(&model.shards[head.shard], client, gyre_cluster_replies_settled(bytes, &head));
     while (gyre_cluster_walk_next(&walk)) {
         struct shard *shard = &model.shards[head.shard];
         struct request *request = find_request(shard, client, walk.message.number);

@@ -211,6 +211,7 @@ static void plan(uint64_t seed)
     }
     plan_settings();
     plan_faults();
+    transport_faults.begins = seed % 2 == 1;
     sim.chaos_end_ns = sim.begin_ns + sim.lease_ns * (8 + fibers_draw(16));
 }
 
