@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../device/device_admission.h"
+#include "../device/device_link_times.h"
 #include "cpu_flow.h"
 #include "cpu_handle.h"
 #include "cpu_link_key.h"
@@ -18,7 +19,6 @@
 #include "cpu_ports.h"
 #include "cpu_seat.h"
 #include "cpu_jobs.h"
-#include "cpu_link_times.h"
 #include "cpu_trace.h"
 #include "cpu_turns.h"
 /* as cpu_worker.c: for queues of a kernel with ports that enter no pipeline */
@@ -378,7 +378,7 @@ static gyre_u64 handle_messages(struct cpu_worker *worker, gyre_link_ring *ring,
         const gyre_link_ask *ask = ring->talk ? (const gyre_link_ask *)(const void *)(slot + 1) : NULL;
         if (__builtin_expect(worker->traced.ring != NULL, 0))
             cpu_trace_arrival(worker, ring, window->next);
-        cpu_link_times_begun(times, window->next);
+        device_link_times_begun(times, window->next);
         *failed += cpu_flow_handle(worker, slot->origin, ask, ask ? (const void *)(ask + 1) : slot + 1,
                                    slot->length);
         end = ++window->next;
@@ -410,7 +410,7 @@ static gyre_u64 handle_jobs(struct cpu_worker *worker, gyre_link_ring *ring, gyr
         cpu_ports_make_room(worker); /* there is room, also in the ring, which has a message less at most */
         if (__builtin_expect(worker->traced.ring != NULL, 0))
             cpu_trace_arrival(worker, ring, job.index);
-        cpu_link_times_begun(times, job.index);
+        device_link_times_begun(times, job.index);
         *failed += cpu_flow_handle(worker, job.origin, NULL, job.request, job.length);
         if (job.in_ring)
             give_back(worker, ring, job.index, job.index + 1);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "../device/device_jobs.h"
+#include "../device/device_link_times.h"
 #include "cpu_link_ring.h"
-#include "cpu_link_times.h"
 #include "cpu_seat.h"
 #include "cpu_trace.h"
 
@@ -461,7 +461,7 @@ static void publish_talk(struct cpu_worker *worker, uint32_t number, gyre_u64 or
     if (__builtin_expect(worker->traced.open, 0))
         cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head,
                           (uint32_t)(end - head));
-    cpu_link_times_sent(ring, head, end);
+    device_link_times_sent(ring, head, end);
     for (gyre_u64 index = head; index != end; index++) {
         gyre_link_slot *slot = slot_of(ring, index);
         address(worker, ring, slot);
@@ -491,7 +491,7 @@ static void publish_in_place(struct cpu_worker *worker, uint32_t number, gyre_u6
     if (__builtin_expect(worker->traced.open, 0))
         cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head,
                           (uint32_t)(end - head));
-    cpu_link_times_sent(ring, head, end);
+    device_link_times_sent(ring, head, end);
     for (gyre_u64 index = head; index != end; index++) {
         const gyre_u32 length = length_of(type, slot_of(ring, index) + 1);
         if (__builtin_expect(ring->choice != 0, 0))
@@ -527,7 +527,7 @@ static void publish_copies(const struct cpu_worker *worker, const struct cpu_bra
     gyre_link_ring *to = branch->ring;
     if (__builtin_expect(worker->traced.open, 0))
         cpu_trace_emitted(worker, branch->branch->rings, to, to->head, branch->accepted);
-    cpu_link_times_sent(to, to->head, to->head + branch->accepted);
+    device_link_times_sent(to, to->head, to->head + branch->accepted);
     for (uint32_t i = 0; i < branch->accepted; i++) {
         const gyre_link_slot *slot = slot_of(from, from->head + i);
         const uint32_t length = length_of(type, slot + 1);
@@ -607,7 +607,7 @@ void cpu_ports_begin_round(struct cpu_worker *worker, gyre_u64 origin, gyre_u32 
     memset(ask + 1, 0, ring->choice);
     if (__builtin_expect(worker->traced.open, 0))
         cpu_trace_emitted(worker, worker->links.table->ports[number].rings, ring, head, 1);
-    cpu_link_times_sent(ring, head, head + 1);
+    device_link_times_sent(ring, head, head + 1);
     publish(ring, head, origin, ring->choice);
     __atomic_store_n(&ring->head, head + 1, __ATOMIC_RELAXED); /* relaxed: others read it for statistics */
     worker->links.sent |= 1u << number;

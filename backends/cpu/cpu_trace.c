@@ -113,6 +113,7 @@ gyre_u64 cpu_trace_run(struct cpu_worker *worker, const struct cpu_queue *queue,
     while (index != first + limit && cpu_request_ready(queue, index)) {
         const gyre_u64 failed = run->failed;
         run->first = index;
+        run->pace.pass = 0; /* whoever traces wants to see each message whose turn it is */
         begin_request(worker, queue, run, index);
         const bool handled = runner(worker, run) != 0;
         worker->traced.open = worker->traced.open && handled;

@@ -142,8 +142,8 @@ gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *e
 gyre_status opencl_copies_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed)
 {
     const uint64_t now_ns = gyre_clock_ns();
-    for (uint32_t i = 0; i < epoch->count && epoch->queue->slots.stamps_offset; i++)
-        opencl_stamp(epoch, i, now_ns);
+    if (epoch->queue->slots.stamps_offset)
+        opencl_stamp(resident, epoch, 0, epoch->count, now_ns);
     for (uint32_t i = 0; i < epoch->count; i++) {
         gyre_slot *out = opencl_reply_slot(epoch->queue, epoch->first + i);
         if (out->sequence != epoch->mark)

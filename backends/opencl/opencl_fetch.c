@@ -2,6 +2,7 @@
 /* Copies messages of links and queues into the cells of an epoch (opencl_fetch.h). Takes no lock. */
 #include "../device/device_admission.h"
 #include "../device/device_jobs.h"
+#include "../device/device_link_times.h"
 #include "opencl_carry.h"
 #include "opencl_columns.h"
 #include "opencl_fetch.h"
@@ -143,11 +144,12 @@ static void wake_sender(const gyre_resident *resident, const gyre_link_inlet *in
 static void fetch_inlet(gyre_resident *resident, const gyre_link_inlet *inlet, uint32_t most)
 {
     gyre_link_ring *ring = link_at(inlet->ring);
+    gyre_link_times *const times = link_at(ring->times);
     const gyre_u64 first = ring->claimed;
     gyre_u64 index = first;
     while (resident->links->taken < most && link_is_filled(ring, index) &&
            fetch_message(resident, ring, link_slot(ring, index)))
-        index++;
+        device_link_times_begun(times, index++);
     if (index == first)
         return;
     __atomic_store_n(&ring->claimed, index, __ATOMIC_RELAXED); /* relaxed: this kernel alone claims */
@@ -200,8 +202,10 @@ static void fetch_jobs(gyre_resident *resident, const gyre_link_inlet *inlet, ui
     const uint32_t count = device_jobs_take(ring, own, jobs_wanted(resident, ring, room), &first);
     if (count == 0)
         return;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         fetch_message(resident, ring, link_slot(ring, first + i));
+        device_link_times_begun(link_at(ring->times), first + i);
+    }
     if (!(own && ring->pool & GYRE_POOL_NEWEST))
         give_back(ring, first, first + count);
     count_jobs(inlet, count, !own && ring->pool & GYRE_POOL_OWN);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel's own end of links: its rings, and what its handlers emit into them (opencl_ports.h). Takes no lock. */
 #include "../device/device_jobs.h"
+#include "../device/device_link_times.h"
 #include "opencl_link_ring.h"
 #include "opencl_ports.h"
 
@@ -254,6 +255,7 @@ void opencl_ports_answer(gyre_resident *resident, uint32_t i, gyre_u64 origin)
     ask->token = ask->returns[ask->depth].token;
     slot->origin = origin;
     slot->length = length + (ring->choice ? GYRE_CHOICE_FRONT : 0);
+    device_link_times_sent(ring, ring->head, ring->head + 1);
     /* pairs with the acquire of the asker */
     __atomic_store_n(&slot->sequence, (gyre_u32)(ring->head + 1), __ATOMIC_RELEASE);
     __atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_RELAXED);
@@ -292,6 +294,7 @@ static void publish(gyre_link_ring *ring, const struct opencl_port *port, const 
                     const unsigned char *place, uint32_t count, gyre_u64 origin)
 {
     const gyre_u64 head = ring->head, end = head + count;
+    device_link_times_sent(ring, head, end);
     for (gyre_u64 index = head; index != end; index++, place += port->stride) {
         gyre_link_slot *slot = link_slot(ring, index);
         const gyre_u32 said = *(const gyre_u32 *)(const void *)place;
@@ -387,6 +390,7 @@ void opencl_ports_begin_round(struct opencl_links *links, gyre_u64 origin, gyre_
     memset(ask + 1, 0, ring->choice);
     slot->origin = origin;
     slot->length = ring->choice;
+    device_link_times_sent(ring, ring->head, ring->head + 1);
     /* pairs with the acquire of the target */
     __atomic_store_n(&slot->sequence, (gyre_u32)(ring->head + 1), __ATOMIC_RELEASE);
     __atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_RELAXED);

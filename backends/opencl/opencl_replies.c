@@ -17,16 +17,19 @@ enum {
     CHUNK = 128 /* most replies that are handed out at once */
 };
 
-void opencl_stamp(const struct opencl_epoch *epoch, uint32_t i, uint64_t now_ns)
+void opencl_stamp(const gyre_resident *resident, const struct opencl_epoch *epoch, uint32_t first,
+                  uint32_t end, uint64_t now_ns)
 {
     const gyre_queue_slots *slots = &epoch->queue->slots;
-    const gyre_u64 index = epoch->first + i;
+    const gyre_u64 timed = resident->control->absences.timed, every = timed ? timed : 1;
     gyre_stamp *stamps =
         (gyre_stamp *)(void *)((unsigned char *)epoch->queue->memory->region + slots->stamps_offset);
-    stamps[index & (slots->capacity - 1)] = (gyre_stamp){.sequence = index + 1,
-                                                         .started_ns = epoch->start_ns,
-                                                         .finished_ns = now_ns,
-                                                         .sequence_again = index + 1};
+    for (gyre_u64 index = (epoch->first + first + every - 1) & ~(every - 1); index < epoch->first + end;
+         index += every)
+        stamps[index & (slots->capacity - 1)] = (gyre_stamp){.sequence = index + 1,
+                                                             .started_ns = epoch->start_ns,
+                                                             .finished_ns = now_ns,
+                                                             .sequence_again = index + 1};
 }
 
 /* ---- gathered ---- */
@@ -110,7 +113,7 @@ void opencl_deliver(const gyre_resident *resident, struct opencl_epoch *epoch)
             continue;
         }
         if (now_ns)
-            opencl_stamp(epoch, i, now_ns);
+            opencl_stamp(resident, epoch, i, i + 1, now_ns);
         hand_out(resident, epoch, i);
     }
 }
@@ -139,8 +142,8 @@ bool opencl_hand_out(const gyre_resident *resident, struct opencl_epoch *epoch)
     const uint32_t first = epoch->handed_out, end = end_of_ready(epoch, first);
     const uint64_t now_ns = epoch->queue->slots.stamps_offset && end > first ? gyre_clock_ns() : 0;
     const bool forwards = epoch->queue->bridge.reply_bytes != 0;
-    for (uint32_t i = first; i < end && now_ns; i++)
-        opencl_stamp(epoch, i, now_ns);
+    if (now_ns)
+        opencl_stamp(resident, epoch, first, end, now_ns);
     for (uint32_t k = 0; k < end - first; k++) {
         const uint32_t i = forwards ? first + k : end - 1 - k;
         opencl_want_line(opencl_reply_slot(epoch->queue, epoch->first + (forwards ? i + AHEAD : i - AHEAD)));

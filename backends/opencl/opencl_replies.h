@@ -6,10 +6,11 @@
 #include "opencl_epoch.h"
 
 /**
- * Notes the times of message i, where times are kept. They are the times of its epoch, because device and
+ * Notes the times of messages [first, end) that are timed. They are the times of their epoch, because device and
  * queue share no clock.
  */
-void opencl_stamp(const struct opencl_epoch *epoch, uint32_t i, uint64_t now_ns);
+void opencl_stamp(const gyre_resident *resident, const struct opencl_epoch *epoch, uint32_t first,
+                  uint32_t end, uint64_t now_ns);
 /**
  * Hands out a few of a gathered epoch's replies that are there. False: there was none.
  */

@@ -2,7 +2,8 @@
 /*
  * Writes pipelines and their links into the observation file (observed.h). The thread that watches over kernels does it, which
  * must never wait for a device: it holds the locks of the runtime and of the pipeline. So it looks only at memory that a thread
- * of this process can read by itself, and leaves a link out while another thread has the device.
+ * of this process can read by itself, and leaves a link out while another thread has the device. How long flows take is known
+ * on every device: clients see them begin and end.
  */
 #include "core/links/observed.h"
 
@@ -119,7 +120,7 @@ static void forget_link(const gyre_pipeline *pipeline, struct gyre_link *link)
 
 static void observe_pipeline(gyre_pipeline *pipeline)
 {
-    if (!observation_of(pipeline) || !is_near(pipeline))
+    if (!observation_of(pipeline))
         return;
     if (pthread_mutex_trylock(&pipeline->lock) != 0)
         return; /* it is being changed, and the next look comes soon */
@@ -131,7 +132,7 @@ static void observe_pipeline(gyre_pipeline *pipeline)
     }
     observe_flows(pipeline);
     gyre_error_hold();
-    for (int i = 0; i < pipeline->link_count; i++)
+    for (int i = 0; is_near(pipeline) && i < pipeline->link_count; i++)
         if (pipeline->links[i].retired)
             forget_link(pipeline, &pipeline->links[i]);
         else if (!pipeline->links[i].is_own)

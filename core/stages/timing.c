@@ -49,6 +49,7 @@ struct entry {
     uint64_t number; /* index of the entry's request, which was received, plus 1 */
     uint64_t sent_ns, started_ns, finished_ns, received_ns, error_ns;
     bool stamped;
+    bool passed_over; /* its device left the times of this one out (gyre_stamp) */
 };
 
 struct gyre_queue_timing {
@@ -59,9 +60,9 @@ struct gyre_queue_timing {
     struct entry *entries;        /* for each slot: the times of the last request that was received there */
     bool silent; /* a handler left no stamp once: receivers do not wait for stamps any more */
     struct bounds now, before;
-    uint64_t window_ns; /* when `now` began */
-    uint64_t timed;
-    gyre_trace_point traced;         /* `record` is the queue's */
+    uint64_t window_ns;          /* when `now` began */
+    uint64_t timed, passed_over; /* with those that were passed over before them; such since the last one */
+    gyre_trace_point traced;     /* `record` is the queue's */
     struct gyre_device_clock device; /* for traces alone */
     /* Of a lent queue in its server: what the client tells, which is taken whenever somebody asks for the times. */
     gyre_observe_histogram times[GYRE_OBSERVE_TIMES];
@@ -155,11 +156,12 @@ static uint64_t time_within(uint64_t value, uint64_t least, uint64_t most)
     return value < least ? least : value > most ? most : value;
 }
 
+/* Counts a time, also for the messages that were passed over before. */
 static void count_time(struct gyre_queue_timing *timing, enum gyre_observe_time time, uint64_t ns)
 {
     const uint32_t bucket = gyre_observe_bucket(ns);
-    timing->times[time].buckets[bucket]++;
-    timing->times[time].sum_ns += ns;
+    timing->times[time].buckets[bucket] += 1 + timing->passed_over;
+    timing->times[time].sum_ns += ns * (1 + timing->passed_over);
     if (timing->told)
         gyre_told_store(timing->told, &timing->times[time], bucket);
 }
@@ -171,11 +173,12 @@ static void stamps_translate(struct gyre_queue_timing *timing, struct entry *ent
     entry->started_ns = time_within(entry->started_ns - (uint64_t)ahead, entry->sent_ns, entry->received_ns);
     entry->finished_ns =
         time_within(entry->finished_ns - (uint64_t)ahead, entry->started_ns, entry->received_ns);
-    timing->timed++;
+    timing->timed += 1 + timing->passed_over;
     count_time(timing, GYRE_OBSERVE_WAITED, entry->started_ns - entry->sent_ns);
     count_time(timing, GYRE_OBSERVE_HANDLED, entry->finished_ns - entry->started_ns);
     count_time(timing, GYRE_OBSERVE_RETURNED, entry->received_ns - entry->finished_ns);
     count_time(timing, GYRE_OBSERVE_ROUND_TRIP, entry->received_ns - entry->sent_ns);
+    timing->passed_over = 0;
 }
 
 /* ---- stamps ---- */
@@ -266,6 +269,9 @@ static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
             continue;
         *entry = (struct entry){.number = index + 1, .sent_ns = departure.sent_ns, .received_ns = now};
         entry->stamped = await_stamp(queue, index, entry);
+        entry->passed_over = entry->stamped && !entry->started_ns;
+        entry->stamped = entry->stamped && !entry->passed_over;
+        timing->passed_over += entry->passed_over;
         if (!entry->stamped)
             continue;
         const struct entry by_device = *entry;
@@ -348,6 +354,13 @@ static gyre_status timing_refuse(const struct gyre_queue_timing *timing, const s
         return gyre_error_set(GYRE_AGAIN,
                               "request %llu was not received yet, or its place was taken by a later one",
                               (unsigned long long)index);
+    if (entry->passed_over)
+        return gyre_error_set(
+            GYRE_UNAVAILABLE,
+            "request %llu was not timed: its messages come so fast that a block times one in 5 us, "
+            "which counts for the others; a smaller kernel.NAME.timing_every than 64 times each "
+            "message whose turn it is",
+            (unsigned long long)index);
     return gyre_error_set(GYRE_UNAVAILABLE, "the handler of request %llu left no time: %s",
                           (unsigned long long)index,
                           timing->silent ? "the kernel was compiled without kernel.NAME.timing, "

@@ -170,7 +170,8 @@ typedef struct gyre_queue_region {
 /**
  * When a request's handler began and ended, on the device's own clock: one stamp for each slot, in queues of kernels
  * that were compiled with GYRE_TIMED. The device writes it around the completion, in halves of 16 bytes: it is valid
- * once both sequences say index + 1.
+ * once both sequences say index + 1. Both times are 0 where the device passed the message over because messages come too fast to time as
+ * many; the next stamp counts for it.
  */
 typedef struct gyre_stamp {
     gyre_u64 sequence, started_ns;

@@ -11,7 +11,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-#define GYRE_CPU_MODULE_VERSION 13
+#define GYRE_CPU_MODULE_VERSION 14
 
 struct gyre_context;
 
@@ -131,6 +131,16 @@ typedef struct gyre_cpu_stage {
     gyre_u32 filled;                /* bytes of `request` that may differ from 0 */
 } gyre_cpu_stage;
 
+/**
+ * How often a worker looks at the clock for the messages of a queue, where few of them are timed (GYRE_PACED_FROM in c11.h). Two looks cost as
+ * much as four messages of a stream.
+ */
+typedef struct gyre_cpu_pace {
+    gyre_u64 looked_ns; /* when the message that was timed last had been handled; 0: none was */
+    gyre_u32 pass,
+        passed; /* of the messages whose turn it is: how many more are passed over, and how many were */
+} gyre_cpu_pace;
+
 /** The argument of a runner, which handles consecutive ready requests of a lane kernel or actor. */
 typedef struct gyre_cpu_run {
     const unsigned char *requests;
@@ -153,6 +163,7 @@ typedef struct gyre_cpu_run {
     gyre_cpu_bridge *bridge; /* NULL: every message lies in its slot */
     gyre_u32 foreign;        /* GYRE_FOREIGN_* */
     gyre_cpu_stage *stage;   /* for queues with GYRE_FOREIGN_RING */
+    gyre_cpu_pace pace;
 } gyre_cpu_run;
 
 /** A runner: handles requests and returns how many it completed. */

@@ -179,17 +179,19 @@ GYRE_HELPER void gyre_epochs_settle_(const gyre_epoch *epoch, gyre_u32 i, __glob
 }
 
 /*
- * Note when a message's handler began and ended, before the message is settled. On devices that are not direct the
+ * Note when the handler of a message that is timed began and ended, before the message is settled. On devices that are not direct the
  * host notes the times.
  */
 #if GYRE_TIMED && defined(GYRE_OPENCL_DIRECT)
-#define GYRE_EPOCH_STARTED_(gyre, started_) const gyre_u64 started_ = gyre_time_ns(gyre)
+#define GYRE_EPOCH_TIMES_(epoch_, i) ((((epoch_)->first + (i)) & (gyre_u64)(GYRE_TIMED - 1)) == 0)
+#define GYRE_EPOCH_STARTED_(gyre, epoch_, i, started_)                                                       \
+    const gyre_u64 started_ = GYRE_EPOCH_TIMES_(epoch_, i) ? gyre_time_ns(gyre) : 0
 #define GYRE_EPOCH_STAMP_(gyre, epoch_, region, i, started)                                                  \
     gyre_epochs_stamp_((gyre), (epoch_), (region), (i), (started))
 GYRE_HELPER void gyre_epochs_stamp_(const gyre_context *gyre, const gyre_epoch *epoch,
                                     __global gyre_u8 *region, gyre_u32 i, gyre_u64 started_ns)
 {
-    if (epoch->stamps_offset == 0)
+    if (epoch->stamps_offset == 0 || !GYRE_EPOCH_TIMES_(epoch, i))
         return;
     __global gyre_stamp *stamp =
         (__global gyre_stamp *)(region + epoch->stamps_offset) + ((epoch->start + i) & epoch->mask);
@@ -198,7 +200,7 @@ GYRE_HELPER void gyre_epochs_stamp_(const gyre_context *gyre, const gyre_epoch *
     stamp->finished_ns = gyre_time_ns(gyre);
 }
 #else
-#define GYRE_EPOCH_STARTED_(gyre, started_)                ((void)0)
+#define GYRE_EPOCH_STARTED_(gyre, epoch, i, started_)      ((void)0)
 #define GYRE_EPOCH_STAMP_(gyre, epoch, region, i, started) ((void)0)
 #endif
 
@@ -266,7 +268,8 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
                 GYRE_EPOCH_HEADER_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);   \
                 GYRE_FLOWS_TELL_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);     \
                 GYRE_AIM_##has_##_(ports_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);                \
-                GYRE_EPOCH_STARTED_(&gyre_its_context_, gyre_its_started_ns_);                               \
+                GYRE_EPOCH_STARTED_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_i_,                       \
+                                    gyre_its_started_ns_);                                                   \
                 gyre_its_context_.failed = 0;                                                                \
                 int gyre_its_result_ = GYRE_FAILED;                                                          \
                 if (gyre_epochs_seal_holds_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_,        \
@@ -362,7 +365,7 @@ GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
             GYRE_EPOCH_HEADER_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);       \
             GYRE_FLOWS_TELL_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);         \
             GYRE_AIM_##has_##_(ports_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);                    \
-            GYRE_EPOCH_STARTED_(&gyre_its_context_, gyre_its_started_ns_);                                   \
+            GYRE_EPOCH_STARTED_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_i_, gyre_its_started_ns_);    \
             gyre_its_context_.failed = 0;                                                                    \
             if (gyre_its_todo_ == GYRE_SLOT_READY_ &&                                                        \
                 !(gyre_epochs_seal_holds_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_,          \
