@@ -87,14 +87,14 @@ class Lanes:
     def __init__(self, name: str, first: Lane, open_lane: Optional[Callable[[], Lane]]) -> None:
         self.name, self.first = name, first
         self._open_lane = open_lane
-        self._own: Optional[Lane] = None  # of send, receive, reserve and peek
+        self.mine: Optional[Lane] = None  # of send, receive, reserve and peek, once one of them was used
         self._all: List[Lane] = [first]
         self._idle: Deque[Lane] = deque([first])
         kept = kept_completions(first.c.queue)
         if kept is not None:  # another queue would not keep what is sent
             self._open_lane = None
         if kept:
-            first.c.owed, self._own = kept, first
+            first.c.owed, self.mine = kept, first
             self._idle.clear()
         self._stale: List[Lane] = []
         self._changed = threading.Condition()
@@ -154,7 +154,7 @@ class Lanes:
 
     def _take_own(self) -> Optional[Lane]:
         """The program's own lane, for a kernel that can have no other."""
-        lane = self._own
+        lane = self.mine
         if lane is None or len(self._all) > 1:
             return None
         if lane.c.owed or lane.c.gate.busy:
@@ -162,31 +162,44 @@ class Lanes:
                 f"'{self.name}' has one queue, and {lane.c.owed} completions of requests that were sent or reserved "
                 "wait in it: receive them first"
             )
-        self._own = None
+        self.mine = None
         return lane
 
     def own(self) -> Lane:
         """The lane of send, receive, reserve and peek, which stays theirs."""
-        if self._own is None:
+        if self.mine is None:
             lane = self.take()
             with self._changed:
-                if self._own is None:
-                    self._own = lane
+                if self.mine is None:
+                    self.mine = lane
                     return lane
             self.give(lane)
-        return self._own or self.own()
+        return self.mine or self.own()
 
     def lanes(self) -> List[Lane]:
         """All that were opened."""
         return list(self._all)
 
+    def check_places(self) -> None:
+        """Raises while a block of reserve or peek is open."""
+        if any([lane.c.in_place for lane in self._all]):
+            raise BufferError(f"'{self.name}' cannot be closed: a `with` block of reserve or peek is open")
+
     def close(self) -> None:
-        """Refuses further calls. The queues may be closed once `wait` is back."""
+        """Refuses further calls. The queues may be closed once `wait` is back. BufferError, and nothing is refused, when a block
+        began meanwhile."""
         with self._changed:
             self.closed = True
             self._changed.notify_all()
         for lane in self._all:
             lib.gyrepy_close(ffi.addressof(lane.c, "gate"))
+        try:
+            self.check_places()  # what begins from now on sees that the lane was closed
+        except BufferError:
+            self.closed = False
+            for lane in self._all:
+                lane.c.gate.closed = 0
+            raise
 
     def wait(self) -> None:
         """Waits until no call is at work; the end of the kernel ends each."""

@@ -7,7 +7,6 @@ nothing is sent or given back for it.
 
 from __future__ import annotations
 
-import functools
 import weakref
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -15,107 +14,97 @@ import numpy as np
 
 from ._native import ffi, lib
 from .errors import HANDLER_FAILED, REPLIED, check
-from .lanes import Lane
-from .waiting import deadline_of, wait_sliced
+from .waiting import FOREVER, MORE, deadline_of
 
 if TYPE_CHECKING:
     from .port import Port
 
-
-class _Place:
-    """An array on foreign memory, and the knowledge whether anybody still has a view of it."""
-
-    def __init__(self, address: Any, stride: int, count: int, dtype: Any, writable: bool) -> None:
-        # every view that NumPy makes of the array keeps `raw` alive, and nothing else does
-        raw: Any = np.frombuffer(ffi.buffer(ffi.cast("char *", address), stride * (count - 1) + dtype.itemsize), np.uint8)
-        raw.flags.writeable = writable
-        self._raw = weakref.ref(raw)
-        self._array: Optional[Any] = np.ndarray((count,), dtype, buffer=raw, strides=(stride,))
-
-    def array(self) -> Any:
-        if self._array is None:
-            raise BufferError("the messages in place are gone: their `with` block is over")
-        return self._array
-
-    def leave(self) -> bool:
-        """Gives the own array up. False while somebody else has a view."""
-        self._array = None
-        return self._raw() is None
+_NOTHING = np.dtype("V1")  # of completions that are no reply
 
 
 class _InPlace:
     """What Slots and Views share: an array that is read by fields and places."""
 
-    _place: Optional[_Place] = None
+    _lane: Any = None
+    _array: Any = None
+    _memory: Any = None  # a weak reference to what the array, and every view of it, keeps alive, and nothing else does
 
     def __init__(self, port: "Port", count: int, timeout: Optional[float]) -> None:
         self._port, self._count, self._timeout = port, count, timeout
-        self._lane: Any = None
 
     @property
     def array(self) -> Any:
         """All of it as one structured array; drop every view before the block ends."""
-        if self._place is None:
+        if self._array is None:
             raise BufferError("messages in place are there inside of their `with` block alone")
-        return self._place.array()
+        return self._array
 
     @property
     def dtype(self) -> Any:
         return self.array.dtype
 
     def __len__(self) -> int:
-        return len(self.array)
+        if self._array is None:
+            return len(self.array)  # which has the sentence
+        return self._count
 
     def __getitem__(self, key: Any) -> Any:
-        return self.array[key]
+        return (self.array if self._array is None else self._array)[key]
 
-    def _begin(self) -> Lane:
-        if self._place is not None or self._lane is not None:
+    def _begin(self) -> Any:
+        if self._lane is not None:
             raise BufferError("a block of messages in place is entered once")
-        self._lane = self._port.own_lane()
-        self._port.begun()
-        return self._lane  # type: ignore[no-any-return]
+        lane = self._lane = self._port.own_lane()
+        return lane.c
+
+    def _show(self, given: Any, dtype: Any) -> Any:
+        """The array of what was given."""
+        count, stride = given.count, given.stride
+        memory = ffi.buffer(given.first, stride * (count - 1) + dtype.itemsize)
+        self._memory, self._count = weakref.ref(memory), count
+        array = self._array = np.ndarray((count,), dtype, memory, 0, (stride,))
+        return array
 
     def _leave(self) -> bool:
-        """Ends the block. False while somebody has an array of it."""
-        place = self._place
-        assert place is not None
-        free = place.leave()
-        self._port.ended(None if free else place)
-        return free
+        """Ends the block. False while somebody has an array of it, which the port remembers: the ring stays mapped then."""
+        self._array = None
+        if self._memory() is None:
+            return True
+        self._port.leaked(self._memory)
+        return False
 
 
 class Slots(_InPlace):
     """Requests that are written where the device reads them. The end of the block sends all of them."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.array[key] = value
+        (self.array if self._array is None else self._array)[key] = value
 
     def __enter__(self) -> "Slots":
         kind = self._port.request
-        place, stride, granted = ffi.new("void **"), ffi.new("size_t *"), ffi.new("size_t *")
-        least = kind.least if kind.tail else 0
-        lane = self._begin()
-
-        def reserve(end: int) -> int:
-            granted[0] = self._count
-            return int(lib.gyrepy_reserve(lane.c, kind.size, least, place, stride, granted, end))
-
+        slots = ffi.new("gyrepy_slots *")
+        c = self._begin()
         try:
-            wait_sliced(reserve, deadline_of(self._timeout))
-            self._count = int(granted[0])
-            self._place = _Place(place[0], stride[0], self._count, kind.dtype, True)
+            least = kind.least if kind.tail else 0
+            end = FOREVER if self._timeout is None else deadline_of(self._timeout)
+            status = lib.gyrepy_reserve(c, kind.size, least, self._count, slots, end)
+            while status == MORE:
+                status = lib.gyrepy_reserve(c, kind.size, least, self._count, slots, end)
+            if status:
+                check(status)
+            self._show(slots, kind.dtype)
         except BaseException:
-            if place[0]:
-                lib.gyrepy_commit(lane.c, 0)
-            self._port.ended(None)
+            if slots.count:
+                lib.gyrepy_commit(c, 0)
             raise
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         free = self._leave()
         send = free and kind is None
-        check(lib.gyrepy_commit(self._lane.c, self._count if send else 0))
+        status = lib.gyrepy_commit(self._lane.c, self._count if send else 0)
+        if status:
+            check(status)
         if not send and kind is None:
             raise BufferError(
                 "an array of the reserved requests outlives its `with` block, so nothing was sent: "
@@ -138,37 +127,45 @@ class Views(_InPlace):
 
     def __enter__(self) -> "Views":
         run = ffi.new("gyrepy_views *")
-        lane = self._begin()
+        c = self._begin()
         try:
-            step = functools.partial(lib.gyrepy_views_peek, lane.c, self._count, run)
-            wait_sliced(step, deadline_of(self._timeout))
-            self._look(run, lane)
+            end = FOREVER if self._timeout is None else deadline_of(self._timeout)
+            status = lib.gyrepy_views_peek(c, self._count, run, end)
+            while status == MORE:
+                status = lib.gyrepy_views_peek(c, self._count, run, end)
+            if status:
+                check(status)
+            self._look(run)
         except BaseException:
             if run.count:
-                lib.gyrepy_release_views(lane.c, 0)
-            self._port.ended(None)
+                lib.gyrepy_release_views(c, 0)
             raise
         return self
 
-    def _look(self, run: Any, lane: Lane) -> None:
+    def _look(self, run: Any) -> None:
         kind = self._port.reply
-        self._count, self.index, self.outcome = int(run.count), int(run.index), int(run.outcome)
-        self.replied = self.outcome == REPLIED
-        dtype = np.dtype("V1")
-        if self.replied and run.length >= kind.size:
-            dtype = kind.dtype
-        elif self.replied and run.length:
-            dtype = np.dtype(("V", run.length))
-        if self.replied and kind.tail and self._count == 1:
-            self.message = kind.unpack(ffi.buffer(ffi.cast("char *", run.first), run.length), lane)
-        if self.outcome == HANDLER_FAILED:
-            text = bytes(ffi.buffer(ffi.cast("char *", run.first) + 4, 44))  # gyre_failure of ring_layout.h
+        length = run.length
+        self.index = run.index
+        outcome = self.outcome = run.outcome
+        dtype = _NOTHING
+        if outcome == REPLIED:
+            self.replied = True
+            if length >= kind.size:
+                dtype = kind.dtype
+            elif length:
+                dtype = np.dtype(("V", length))
+            if kind.tail and run.count == 1:
+                self.message = kind.unpack(ffi.buffer(run.first, length), self._lane)
+        elif outcome == HANDLER_FAILED:
+            text = bytes(ffi.buffer(run.first + 4, 44))  # gyre_failure of ring_layout.h
             self.failure = text.split(b"\0")[0].decode("utf-8", "replace")
-        self._place = _Place(run.first, run.stride, self._count, dtype, False)
+        self._show(run, dtype).setflags(False)
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         free = self._leave()
-        check(lib.gyrepy_release_views(self._lane.c, self._count if free and kind is None else 0))
+        status = lib.gyrepy_release_views(self._lane.c, self._count if free and kind is None else 0)
+        if status:
+            check(status)
         if not free and kind is None:
             raise BufferError(
                 "an array of the completions outlives its `with` block, so none was given back: "

@@ -10,11 +10,11 @@ import numpy as np
 
 from ._native import ffi, lib
 from .aio import AsyncCalls
-from .errors import HANDLER_FAILED, REPLIED, TIMEOUT, error_of, outcome_error, text_of
+from .errors import HANDLER_FAILED, REPLIED, error_of, outcome_error, text_of
 from .lanes import Lane, Lanes
 from .places import Slots, Views
 from .types import MessageType
-from .waiting import FOREVER, deadline_of, first_slice, wait_sliced
+from .waiting import FOREVER, MORE, deadline_of, wait_sliced
 
 
 class Port:
@@ -26,8 +26,7 @@ class Port:
         self.reply = reply
         self._lanes = lanes
         self._async = AsyncCalls(self)
-        self._places: List[Any] = []
-        self._open_places = 0
+        self._leaked: List[Any] = []  # weak references to what arrays keep that outlived their block
         self.capacity = lanes.first.stats()["capacity"]  # requests that its first queue holds
 
     # ---- one message ----
@@ -44,14 +43,10 @@ class Port:
     def _call(self, request: bytes, deadline: int) -> Any:
         lane = self._lanes.take()
         try:
-            end = first_slice(deadline)
-            status = lib.gyrepy_exchange(
-                lane.c, request, len(request), lane.room, lane.room_size, lane.completion, end
-            )
-            while status == TIMEOUT and end != deadline:
-                end = first_slice(deadline)
+            status = MORE
+            while status == MORE:
                 status = lib.gyrepy_exchange(
-                    lane.c, request, len(request), lane.room, lane.room_size, lane.completion, end
+                    lane.c, request, len(request), lane.room, lane.room_size, lane.completion, deadline
                 )
             if status:
                 raise error_of(status)
@@ -161,17 +156,11 @@ class Port:
 
     def own_lane(self) -> Lane:
         """The queue of send, receive, reserve and peek."""
-        return self._lanes.own()
+        return self._lanes.mine or self._lanes.own()
 
-    def begun(self) -> None:
-        """For a block that begins."""
-        self._open_places += 1
-
-    def ended(self, leaked: Any) -> None:
-        """For a block that ends. Remembers an array that outlived it: the ring stays mapped while it is there."""
-        self._open_places -= 1
-        if leaked is not None:
-            self._places.append(leaked)
+    def leaked(self, memory: Any) -> None:
+        """For an array that outlived its block: the ring stays mapped while what this weak reference means is there."""
+        self._leaked.append(memory)
 
     def fileno(self) -> int:
         """A descriptor that is readable while completions of `send` and `reserve` wait: for select, trio and others."""
@@ -191,10 +180,9 @@ class Port:
     # ---- the end ----
 
     def _check_places(self) -> None:
-        if self._open_places:
-            raise BufferError(f"'{self.name}' cannot be closed: a `with` block of reserve or peek is open")
-        self._places = [place for place in self._places if not place.leave()]
-        if self._places:
+        self._lanes.check_places()
+        self._leaked = [memory for memory in self._leaked if memory() is not None]
+        if self._leaked:
             raise BufferError(
                 f"'{self.name}' cannot be closed: an array of messages in place outlived its `with` block, and is still there"
             )

@@ -10,6 +10,7 @@ from typing import Any, Callable, List, Optional
 from .errors import OK, TIMEOUT, check
 
 FOREVER = 2**64 - 1
+MORE = 101  # GYREPY_MORE: calls that cut their wait themselves return it at the end of a slice, and are made again
 # monotonic_ns is CLOCK_MONOTONIC, on which Gyre's deadlines are
 _SLICE_NS = 50_000_000
 
@@ -25,15 +26,10 @@ def deadline_of(timeout: Optional[float]) -> int:
     return min(monotonic_ns() + int(min(timeout, 1e9) * 1e9), FOREVER - 1)
 
 
-def first_slice(deadline: int) -> int:
-    """The deadline of the first slice of a wait."""
-    return min(deadline, monotonic_ns() + _SLICE_NS)
-
-
 def wait_sliced(step: Callable[[int], int], deadline: int) -> None:
     """Calls `step` with the deadlines of slices until it returns another status than TIMEOUT, or the time is over."""
     while True:
-        end = first_slice(deadline)
+        end = min(deadline, monotonic_ns() + _SLICE_NS)
         status = step(end)
         if status == OK:
             return

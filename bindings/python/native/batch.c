@@ -13,7 +13,11 @@
 #include <string.h>
 
 enum {
-    CHUNK = 512 /* messages that are received by one call */
+    CHUNK = 512,   /* messages that are received by one call */
+    STACKED = 256, /* views that need no memory of the heap */
+    WORD = 8,      /* bytes that are zeroed by one store */
+    ZEROED = 64,   /* requests of more bytes are zeroed by memset */
+    SLICE_MS = 50  /* the longest wait between two looks at Python's signals */
 };
 
 static bool gate_enter(gyrepy_gate *gate)
@@ -45,6 +49,21 @@ static bool lane_enter(gyrepy_lane *lane)
 static int lane_leave(gyrepy_lane *lane, gyre_status status)
 {
     return gate_leave(&lane->gate, status);
+}
+
+/* The end of the slice of a wait that begins now. */
+static uint64_t slice_end(uint64_t deadline_ns)
+{
+    if (deadline_ns == GYRE_NO_WAIT)
+        return GYRE_NO_WAIT;
+    const uint64_t end = gyre_now_ns() + SLICE_MS * UINT64_C(1000000);
+    return end < deadline_ns ? end : deadline_ns;
+}
+
+/* What a wait until `end` says of a wait until the deadline. */
+static int slice_status(int status, uint64_t end, uint64_t deadline_ns)
+{
+    return status == GYRE_TIMEOUT && end != deadline_ns ? GYREPY_MORE : status;
 }
 
 /* ---- kernels ---- */
@@ -139,32 +158,68 @@ int gyrepy_exchange(gyrepy_lane *lane, const void *request, size_t request_size,
 {
     if (!lane_enter(lane))
         return GYREPY_CLOSED;
+    const uint64_t end = slice_end(deadline_ns);
     gyre_status status = GYRE_OK;
     if (!lane->owed) {
-        status = gyre_send(lane->queue, request, request_size, NULL, deadline_ns);
+        status = gyre_send(lane->queue, request, request_size, NULL, end);
         lane->owed = status == GYRE_OK;
     }
     if (status == GYRE_OK) {
-        status = gyre_receive(lane->queue, reply, reply_size, completion, deadline_ns);
+        status = gyre_receive(lane->queue, reply, reply_size, completion, end);
         if (status == GYRE_OK)
             lane->owed = 0;
     }
-    return lane_leave(lane, status);
+    return slice_status(lane_leave(lane, status), end, deadline_ns);
 }
 
-int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, void **requests, size_t *stride,
-                   size_t *count, uint64_t deadline_ns)
+/* ---- in place ---- */
+
+/* For a reservation, or a peek, that Gyre gave: it counts as open from here on. False, and it has to be given back, when the
+ * lane was closed meanwhile: the closer sets `closed` and then reads `in_place`. */
+static bool in_place_begin(gyrepy_lane *lane)
 {
-    if (!lane_enter(lane))
-        return GYREPY_CLOSED;
-    const gyre_status status = gyre_reserve(lane->queue, requests, stride, count, deadline_ns);
-    for (size_t i = 0; status == GYRE_OK && i < *count; i++) {
-        char *request = (char *)*requests + i * *stride;
-        memset(request, 0, size);
+    __atomic_fetch_add(&lane->in_place, 1, __ATOMIC_SEQ_CST);
+    return !__atomic_load_n(&lane->gate.closed, __ATOMIC_SEQ_CST);
+}
+
+static void in_place_end(gyrepy_lane *lane)
+{
+    __atomic_fetch_sub(&lane->in_place, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Zeroes the first `size` bytes of each request. Small ones word by word, which is quicker than a call for each. */
+static void requests_zero(char *first, size_t stride, size_t count, size_t size, uint32_t least)
+{
+    const bool small = size <= ZEROED && size % WORD == 0;
+    for (char *request = first; count--; request += stride) {
+        for (size_t at = 0; small && at < size; at += WORD)
+            memset(request + at, 0, WORD);
+        if (!small)
+            memset(request, 0, size);
         if (least)
             memcpy(request, &least, sizeof least);
     }
-    return lane_leave(lane, status);
+}
+
+int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, size_t count, gyrepy_slots *out,
+                   uint64_t deadline_ns)
+{
+    if (!lane_enter(lane))
+        return GYREPY_CLOSED;
+    const uint64_t end = slice_end(deadline_ns);
+    void *first = NULL;
+    size_t stride = 0;
+    const gyre_status status = gyre_reserve(lane->queue, &first, &stride, &count, end);
+    if (status != GYRE_OK)
+        return slice_status(lane_leave(lane, status), end, deadline_ns);
+    if (!in_place_begin(lane)) {
+        (void)gyre_commit(lane->queue, 0);
+        in_place_end(lane);
+        return lane_leave(lane, GYRE_OK), GYREPY_CLOSED;
+    }
+    requests_zero(first, stride, count, size, least);
+    *out = (gyrepy_slots){.first = first, .count = count, .stride = stride};
+    return lane_leave(lane, GYRE_OK);
 }
 
 int gyrepy_commit(gyrepy_lane *lane, size_t count)
@@ -174,6 +229,7 @@ int gyrepy_commit(gyrepy_lane *lane, size_t count)
     const gyre_status status = gyre_commit(lane->queue, count);
     if (status == GYRE_OK)
         __atomic_fetch_add(&lane->owed, count, __ATOMIC_RELAXED);
+    in_place_end(lane);
     return lane_leave(lane, status);
 }
 
@@ -184,8 +240,82 @@ int gyrepy_release_views(gyrepy_lane *lane, size_t count)
     const gyre_status status = gyre_release_views(lane->queue, count);
     if (status == GYRE_OK)
         __atomic_fetch_sub(&lane->owed, count, __ATOMIC_RELAXED);
+    in_place_end(lane);
     return lane_leave(lane, status);
 }
+
+/* How many views from the first on have its outcome, its length and an even distance. */
+static void find_run(const gyre_view *views, size_t found, gyrepy_views *out)
+{
+    const gyre_completion_outcome outcome = views[0].outcome;
+    const uint32_t length = views[0].length;
+    uintptr_t before = (uintptr_t)views[0].reply, stride = 0;
+    size_t count = 1;
+    if (found > 1 && (uintptr_t)views[1].reply > before)
+        stride = (uintptr_t)views[1].reply - before;
+    for (; stride && count < found && views[count].outcome == outcome && views[count].length == length;
+         count++) {
+        const uintptr_t here = (uintptr_t)views[count].reply;
+        if (here - before != stride)
+            break;
+        before = here;
+    }
+    *out = (gyrepy_views){.first = views[0].reply,
+                          .count = count,
+                          .stride = count > 1 ? stride : 0,
+                          .index = views[0].index,
+                          .outcome = outcome,
+                          .length = length};
+}
+
+/* gyre_peek, and again while each look finds more of what is owed: a device that is at work on a batch has more of it an
+ * instant later, and a block of Python for each handful would cost more than the look. */
+static gyre_status peek_many(gyrepy_lane *lane, gyre_view *views, size_t count, size_t *found, uint64_t end)
+{
+    const uint64_t owed = __atomic_load_n(&lane->owed, __ATOMIC_RELAXED);
+    const size_t wanted = count < owed ? count : (size_t)owed;
+    gyre_status status = gyre_peek(lane->queue, views, count, found, end);
+    for (size_t before = 0; status == GYRE_OK && *found<wanted && * found> before;) {
+        before = *found;
+        (void)gyre_release_views(lane->queue, 0);
+        status = gyre_peek(lane->queue, views, count, found, end); /* another thread may have taken them */
+    }
+    return status;
+}
+
+static int views_peek(gyrepy_lane *lane, gyre_view *views, size_t count, gyrepy_views *out,
+                      uint64_t deadline_ns)
+{
+    if (!lane_enter(lane))
+        return GYREPY_CLOSED;
+    const uint64_t end = slice_end(deadline_ns);
+    size_t found = 0;
+    const gyre_status status = peek_many(lane, views, count, &found, end);
+    if (status != GYRE_OK)
+        return slice_status(lane_leave(lane, status), end, deadline_ns);
+    if (!in_place_begin(lane)) {
+        (void)gyre_release_views(lane->queue, 0);
+        in_place_end(lane);
+        return lane_leave(lane, GYRE_OK), GYREPY_CLOSED;
+    }
+    find_run(views, found, out);
+    return lane_leave(lane, GYRE_OK);
+}
+
+int gyrepy_views_peek(gyrepy_lane *lane, size_t count, gyrepy_views *out, uint64_t deadline_ns)
+{
+    gyre_view few[STACKED];
+    if (count <= STACKED)
+        return views_peek(lane, few, count, out, deadline_ns);
+    gyre_view *many = count <= SIZE_MAX / sizeof *many ? malloc(count * sizeof *many) : NULL;
+    if (!many)
+        return GYRE_EXHAUSTED;
+    const int status = views_peek(lane, many, count, out, deadline_ns);
+    free(many);
+    return status;
+}
+
+/* ---- what a queue says ---- */
 
 int gyrepy_descriptor(gyrepy_lane *lane, int *descriptor)
 {
@@ -268,42 +398,5 @@ int gyrepy_batch_run(gyrepy_lane *lane, gyrepy_batch *batch, uint64_t deadline_n
         if (status == GYRE_OK && batch->received < batch->count && gyre_now_ns() >= deadline_ns)
             status = GYRE_TIMEOUT;
     }
-    return lane_leave(lane, status);
-}
-
-/* ---- completions in place ---- */
-
-/* How many views from the first on have its outcome, its length and an even distance. */
-static void find_run(const gyre_view *views, size_t found, gyrepy_views *out)
-{
-    *out = (gyrepy_views){.first = views[0].reply,
-                          .count = 1,
-                          .index = views[0].index,
-                          .outcome = views[0].outcome,
-                          .length = views[0].length};
-    for (size_t i = 1;
-         i < found && views[i].outcome == views[0].outcome && views[i].length == views[0].length; i++) {
-        const uintptr_t here = (uintptr_t)views[i].reply, before = (uintptr_t)views[i - 1].reply;
-        if (here <= before || (i > 1 && here - before != out->stride))
-            break;
-        out->stride = here - before;
-        out->count++;
-    }
-}
-
-int gyrepy_views_peek(gyrepy_lane *lane, size_t count, gyrepy_views *out, uint64_t deadline_ns)
-{
-    size_t found = 0;
-    gyre_view *views = calloc(count ? count : 1, sizeof *views); /* refuses what no memory holds */
-    if (!views)
-        return GYRE_EXHAUSTED;
-    if (!lane_enter(lane)) {
-        free(views);
-        return GYREPY_CLOSED;
-    }
-    const gyre_status status = gyre_peek(lane->queue, views, count, &found, deadline_ns);
-    if (status == GYRE_OK)
-        find_run(views, found, out);
-    free(views);
     return lane_leave(lane, status);
 }

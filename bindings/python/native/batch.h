@@ -18,7 +18,9 @@
 #include <gyre/pipeline.h>
 #include <gyre/place.h>
 
-enum { GYREPY_CLOSED = 100 }; /* beside the numbers of gyre_status */
+/* Beside the numbers of gyre_status. MORE: the slice of a wait is over, its time is not; Python looks for signals, and calls
+ * again. */
+enum { GYREPY_CLOSED = 100, GYREPY_MORE = 101 };
 
 /** Who is at work in an object. Python owns the memory, which outlives the object. */
 typedef struct gyrepy_gate {
@@ -46,6 +48,7 @@ typedef struct gyrepy_lane {
     gyre_queue *queue;
     uint64_t owed; /* requests that were sent, and whose completions were not received */
     gyrepy_gate gate;
+    uint32_t in_place; /* reservations and peeks that are open */
 } gyrepy_lane;
 
 /** gyre_send_batch; *sent (may be NULL) is how many were accepted. */
@@ -54,12 +57,22 @@ int gyrepy_send(gyrepy_lane *lane, const void *requests, size_t size, size_t cou
 /** gyre_receive_batch; *received (may be NULL) is how many came. */
 int gyrepy_receive(gyrepy_lane *lane, void *replies, size_t size, size_t count, gyre_completion *completions,
                    size_t *received, uint64_t deadline_ns);
-/** Sends one request unless something is owed, and receives the next completion. Nobody else may use the lane. */
+/** Sends one request unless something is owed, and receives the next completion, or MORE. Nobody else may use the lane. */
 int gyrepy_exchange(gyrepy_lane *lane, const void *request, size_t request_size, void *reply,
                     size_t reply_size, gyre_completion *completion, uint64_t deadline_ns);
-/** gyre_reserve; zeroes the first `size` bytes of each request. `least`, unless 0, becomes its first word, as gyre_begin does. */
-int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, void **requests, size_t *stride,
-                   size_t *count, uint64_t deadline_ns);
+
+/** Requests in place: `count` of them, `stride` bytes apart. */
+typedef struct gyrepy_slots {
+    char *first;
+    size_t count, stride;
+} gyrepy_slots;
+
+/**
+ * gyre_reserve for at most `count` requests, or MORE; zeroes the first `size` bytes of each. `least`, unless 0, becomes its first
+ * word, as gyre_begin does. *out is written with OK alone, and gyrepy_commit is owed then.
+ */
+int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, size_t count, gyrepy_slots *out,
+                   uint64_t deadline_ns);
 int gyrepy_commit(gyrepy_lane *lane, size_t count);
 int gyrepy_release_views(gyrepy_lane *lane, size_t count);
 int gyrepy_descriptor(gyrepy_lane *lane, int *descriptor);
@@ -88,7 +101,7 @@ int gyrepy_batch_run(gyrepy_lane *lane, gyrepy_batch *batch, uint64_t deadline_n
 
 /** A run of completions in place: of one outcome and one length, `stride` bytes apart. */
 typedef struct gyrepy_views {
-    const void *first;
+    const char *first;
     size_t count, stride;
     uint64_t index; /* of the first */
     gyre_completion_outcome outcome;
@@ -97,7 +110,7 @@ typedef struct gyrepy_views {
 
 /**
  * Peeks for at most `count` completions, which stay peeked, and tells the longest run from the first on that one strided
- * array can show. gyrepy_release_views ends the peek. EXHAUSTED without memory.
+ * array can show, or MORE. gyrepy_release_views ends the peek. EXHAUSTED without memory.
  */
 int gyrepy_views_peek(gyrepy_lane *lane, size_t count, gyrepy_views *out, uint64_t deadline_ns);
 

@@ -204,15 +204,15 @@ int gyrepy_kernel_key_read(gyrepy_kernel *kernel, const char *key, void *state, 
 int gyrepy_kernel_activate(gyrepy_kernel *kernel, uint64_t deadline_ns);
 int gyrepy_kernel_deactivate(gyrepy_kernel *kernel, uint64_t deadline_ns);
 int gyrepy_kernel_terminate(gyrepy_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled);
-typedef struct { gyre_queue *queue; uint64_t owed; gyrepy_gate gate; } gyrepy_lane;
+typedef struct { gyre_queue *queue; uint64_t owed; gyrepy_gate gate; uint32_t in_place; } gyrepy_lane;
 int gyrepy_send(gyrepy_lane *lane, const void *requests, size_t size, size_t count, size_t *sent,
                 uint64_t deadline_ns);
 int gyrepy_receive(gyrepy_lane *lane, void *replies, size_t size, size_t count, gyre_completion *completions,
                    size_t *received, uint64_t deadline_ns);
 int gyrepy_exchange(gyrepy_lane *lane, const void *request, size_t request_size, void *reply,
                     size_t reply_size, gyre_completion *completion, uint64_t deadline_ns);
-int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, void **requests, size_t *stride, size_t *count,
-                   uint64_t deadline_ns);
+typedef struct { char *first; size_t count, stride; } gyrepy_slots;
+int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, size_t count, gyrepy_slots *out, uint64_t deadline_ns);
 int gyrepy_commit(gyrepy_lane *lane, size_t count);
 int gyrepy_release_views(gyrepy_lane *lane, size_t count);
 int gyrepy_descriptor(gyrepy_lane *lane, int *descriptor);
@@ -230,7 +230,7 @@ typedef struct {
 } gyrepy_batch;
 int gyrepy_batch_run(gyrepy_lane *lane, gyrepy_batch *batch, uint64_t deadline_ns);
 typedef struct {
-    const void *first;
+    const char *first;
     size_t count, stride;
     uint64_t index;
     int outcome;

@@ -6,11 +6,13 @@
 #include <dirent.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 /* ---- what the process holds ---- */
 
 struct holdings {
-    uint64_t threads, descriptors, resident_kib;
+    uint64_t threads, descriptors, shared_files, resident_kib;
 };
 
 static uint64_t entries(const char *folder)
@@ -24,6 +26,21 @@ static uint64_t entries(const char *folder)
     return count;
 }
 
+/* Files of this process in the folder of shared memory where programs show their counters. */
+static uint64_t shared_files(void)
+{
+    char folder[64], own[32];
+    snprintf(folder, sizeof folder, "/dev/shm/gyre-%u", (unsigned)geteuid());
+    snprintf(own, sizeof own, "%ld-", (long)getpid());
+    uint64_t count = 0;
+    DIR *stream = opendir(folder);
+    for (struct dirent *entry; stream && (entry = readdir(stream)) != NULL;)
+        count += !strncmp(entry->d_name, own, strlen(own));
+    if (stream)
+        closedir(stream);
+    return count;
+}
+
 /* What was freed is no part of memory that is held, though the allocator would keep it: how much depends on which
  * threads met. */
 static void give_back_what_is_freed(void)
@@ -34,7 +51,10 @@ static void give_back_what_is_freed(void)
 static struct holdings look(void)
 {
     malloc_trim(0); /* as far as it was freed in small pieces */
-    return (struct holdings){entries("/proc/self/task"), entries("/proc/self/fd"), resident_kib()};
+    return (struct holdings){.threads = entries("/proc/self/task"),
+                             .descriptors = entries("/proc/self/fd"),
+                             .shared_files = shared_files(),
+                             .resident_kib = resident_kib()};
 }
 
 /* Threads count until the last of them has left the system: those that nobody waits for, as a driver has them, and
@@ -68,14 +88,19 @@ static struct holdings look_when_still(void)
     return now;
 }
 
-static void require_flat(struct holdings before)
+static void require_flat(struct stress *stress, struct holdings before)
 {
     /* A pool of the backend keeps some threads, more of them when kernels came and went at once; what is lost in every
      * round is more than that. */
     enum { GROWTH_KIB = 2048, THREADS_KEPT = 12 };
     struct holdings after = look_when_ended(before.threads + THREADS_KEPT);
+    note(stress, "threads_more", (double)after.threads - (double)before.threads);
+    note(stress, "descriptors_more", (double)after.descriptors - (double)before.descriptors);
+    note(stress, "shared_files_more", (double)after.shared_files - (double)before.shared_files);
+    note(stress, "resident_kib_more", (double)after.resident_kib - (double)before.resident_kib);
     require(after.threads <= before.threads + THREADS_KEPT);
     require(after.descriptors == before.descriptors);
+    require(after.shared_files == before.shared_files);
     require(!memory_tells() || after.resident_kib <= before.resident_kib + GROWTH_KIB);
 }
 
@@ -107,14 +132,14 @@ static void launch_cycles(struct stress *stress)
     struct holdings before = look_when_still();
     for (uint64_t i = 0; i < cycles; i++)
         live_once(stress->runtime, i);
-    require_flat(before);
+    require_flat(stress, before);
 }
 
 static void runtime_cycles(struct stress *stress)
 {
     enum { WARM_UP = 5 };
     uint64_t cycles = WARM_UP + scaled(stress, 20, 300);
-    struct holdings before = {0, 0, 0};
+    struct holdings before = {0};
     give_back_what_is_freed();
     for (uint64_t i = 0; i < cycles; i++) {
         gyre_runtime *runtime = open_runtime(stress, NULL);
@@ -125,7 +150,7 @@ static void runtime_cycles(struct stress *stress)
         else /* how much memory is held depends on how many threads there are at once */
             require(look_when_ended(before.threads).threads <= before.threads);
     }
-    require_flat(before);
+    require_flat(stress, before);
 }
 
 /* ---- under load ---- */
