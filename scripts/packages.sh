@@ -75,6 +75,8 @@ lint   clang-format     tool    clang-format                 optional
 lint   clang-tidy       tool    clang-tidy                   optional
 lint   cppcheck         tool    cppcheck                     optional
 lint   shellcheck       tool    shellcheck                   optional
+lint   abigail-tools    tool    abidiff                      optional
+abi    abigail-tools    tool    abidiff                      required
 lint   mandoc           tool    mandoc                       optional
 '
 
