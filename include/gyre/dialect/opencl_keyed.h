@@ -59,6 +59,16 @@ GYRE_HELPER void gyre_keyed_leave_(const __global gyre_keyed_table *table, const
         gyre_keyed_remove_(table, use->part, use->entry);
 }
 
+/* In the unit of a canary, which defines the function: counts what became of a message, in the part of its key. */
+#ifdef GYRE_CANARY
+#define GYRE_CANARY_COUNTS_KEYS 1
+GYRE_HELPER void gyre_canary_count_(__global gyre_keyed_part *part, const __global gyre_u8 *key,
+                                    gyre_u32 size, gyre_u32 failed);
+#define GYRE_CANARY_COUNT_(part, key, size, failed) gyre_canary_count_((part), (key), (size), (failed))
+#else
+#define GYRE_CANARY_COUNT_(part, key, size, failed) ((void)0)
+#endif
+
 /* ---- hooks ---- */
 
 /* The hooks of a keyed actor that has none. */
@@ -175,6 +185,8 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
                 gyre_its_request_, gyre_its_reply_,                                                          \
                 (__global state_ *)gyre_keyed_state(gyre_its_table_, gyre_its_use_.entry),                   \
                 gyre_its_scratch_, gyre_its_buffers_, gyre_its_context_);                                    \
+            GYRE_CANARY_COUNT_(gyre_its_use_.part, (const __global gyre_u8 *)&gyre_its_request_->key_,       \
+                               sizeof(((request_ *)0)->key_), gyre_its_context_->failed != 0);               \
             gyre_keyed_leave_(gyre_its_table_, gyre_its_context_, &gyre_its_use_);                           \
         }                                                                                                    \
         gyre_its_context_->block = gyre_its_block_;                                                          \
