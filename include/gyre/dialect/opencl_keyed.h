@@ -170,7 +170,7 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
  * Calls the handler with the state of the request's key. It and the hooks see the block that owns the key, as on the other backends;
  * what comes afterwards, as a reply's place, is of the lane's own block.
  */
-#define GYRE_KEYED_CALL_(name_, request_, reply_, state_)                                                    \
+#define GYRE_KEYED_CALL_(name_, request_, reply_, state_, key_)                                              \
     GYRE_HELPER gyre_result gyre_keyed_handler_##name_(                                                      \
         const __global request_ *gyre_its_request_, __global reply_ *gyre_its_reply_,                        \
         const __global gyre_keyed_table *gyre_its_table_, __local gyre_none *gyre_its_scratch_,              \
@@ -210,7 +210,7 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
     GYRE_EXPORTED_TEXT_(gyre_key_##name_, #key_)                                                             \
     GYRE_KEYED_ROOM_(name_, hooks_)                                                                          \
     GYRE_KEYED_ENTER_(name_, request_, key_, hooks_)                                                         \
-    GYRE_KEYED_CALL_(name_, request_, reply_, state_)                                                        \
+    GYRE_KEYED_CALL_(name_, request_, reply_, state_, key_)                                                  \
     GYRE_ENTRY_ALONE_(0, GYRE_NO_SCRATCH_, KEYED, gyre_none, name_, request_, reply_, gyre_none, state_,     \
                       gyre_none)
 
