@@ -3,13 +3,17 @@
 #include "cli/cli.h"
 #include "cli/open.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "core/config/config.h"
 #include "gyre/change.h"
 
-enum { TIMEOUT_DEFAULT_MS = 30000 };
+enum { TIMEOUT_DEFAULT_MS = 30000, SECONDS_MAX = 86400, CANARY_OF_MAX = 1 << 20 };
 
 static const char HELP[] =
     "usage: gyre swap KERNEL FILE[:NAME] [OPTION...]\n"
+    "       gyre swap KERNEL FILE[:NAME] --canary SHARE [--for SECONDS] [--messages N] [OPTION...]\n"
     "       gyre swap KERNEL --rollback [OPTION...]\n"
     "\n"
     "Gives a kernel of `gyre serve`, or of any program that serves, the handler of another file. The file is compiled and compared\n"
@@ -18,12 +22,20 @@ static const char HELP[] =
     "do not fit, leaves the old handler at work. Further fields of the state begin with zeros, or with what GYRE_MIGRATE in the\n"
     "new file says.\n"
     "\n"
+    "--canary 1/16 first gives the new handler a sixteenth of the messages, of a keyed actor a sixteenth of the keys, while the old one\n"
+    "answers the others. It gets all of them when it is no worse: it fails no larger share of its messages, no worker process dies, and\n"
+    "with `timing` it does not take twice as long. Else the old handler goes on, and the exit code is 1. Kernels that keep one state for\n"
+    "all messages have no canary. The command waits for the end; --rollback from elsewhere ends a canary before.\n"
+    "\n"
     "--rollback brings the handler back that worked before the last swap, as it was compiled then. What was done since stays;\n"
     "it is refused when the state would lose a field.\n"
     "\n"
     "Only the user whose server it is, and root, may swap.\n"
     "\n"
     "Options:\n"
+    "  --canary SHARE       the part of the messages or keys that the new handler gets at first, such as 1/16\n"
+    "  --for SECONDS        how long at most, up to a day; default 10\n"
+    "  --messages N         so many messages of the new handler are enough\n"
     "  --rollback           the handler before the last swap, and no file\n"
     "  --socket PATH        where the server is; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
     "  --timeout MS         how long it may take, up to a minute; default 30000\n"
@@ -35,7 +47,34 @@ static const char HELP[] =
     "  gyre serve examples/command/total.gyre.c\n"
     "  gyre swap total examples/command/total.gyre.c\n";
 
-static int swap(const cli_context *cli, const char *place, uint64_t timeout_ms)
+/* What the options say. */
+struct wish {
+    const char *place, *share;
+    bool goes_back;
+    uint64_t timeout_ms, seconds, messages;
+    gyre_canary_desc canary;
+};
+
+static gyre_status try_canary(const cli_context *cli, const struct wish *wish, const gyre_attach_desc *desc)
+{
+    gyre_canary_report report = {.size = sizeof report};
+    const gyre_status status =
+        gyre_served_swap_canary(cli->operands.items[0], cli->operands.items[1], &wish->canary, desc, &report);
+    if (status == GYRE_OK)
+        printf("%s\n", report.text);
+    return status;
+}
+
+static gyre_status ask(const cli_context *cli, const struct wish *wish, const gyre_attach_desc *desc)
+{
+    const char *kernel = cli->operands.items[0];
+    if (wish->share)
+        return try_canary(cli, wish, desc);
+    return wish->goes_back ? gyre_served_swap_back(kernel, desc)
+                           : gyre_served_swap(kernel, cli->operands.items[1], desc);
+}
+
+static int swap(const cli_context *cli, const struct wish *wish)
 {
     struct gyre_config *config = NULL;
     int code = cli_fail_unless_ok(cli_load(cli, &config));
@@ -43,34 +82,62 @@ static int swap(const cli_context *cli, const char *place, uint64_t timeout_ms)
         return code;
     const gyre_attach_desc desc = {
         .size = sizeof desc,
-        .path = place ? place : gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "socket"),
-        .deadline_ns = gyre_in_ms(timeout_ms)};
-    const char *kernel = cli->operands.items[0];
-    code = cli_fail_unless_ok(cli->operands.count == 1
-                                  ? gyre_served_swap_back(kernel, &desc)
-                                  : gyre_served_swap(kernel, cli->operands.items[1], &desc));
+        .path = wish->place ? wish->place : gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "socket"),
+        .deadline_ns = gyre_in_ms(wish->timeout_ms)};
+    code = cli_fail_unless_ok(ask(cli, wish, &desc));
     gyre_config_destroy(config);
     return code;
 }
 
+/* Reads "1/16". */
+static bool read_share(const char *text, gyre_canary_desc *out)
+{
+    char *end = NULL;
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+    const unsigned long share = strtoul(text, &end, 10);
+    if (end[0] != '/' || end[1] < '0' || end[1] > '9')
+        return false;
+    const unsigned long of = strtoul(end + 1, &end, 10);
+    if (*end || !share || share >= of || of > CANARY_OF_MAX)
+        return false;
+    out->share = (uint32_t)share;
+    out->of = (uint32_t)of;
+    return true;
+}
+
+static int check(cli_context *cli, struct wish *wish)
+{
+    if (wish->goes_back && (cli->operands.count != 1 || wish->share))
+        return cli_usage_error(cli, "--rollback: expected the name of a kernel alone, found %zu operands%s",
+                               cli->operands.count, wish->share ? " and --canary" : "");
+    if (!wish->goes_back && cli->operands.count != 2)
+        return cli_usage_error(cli, "expected the name of a kernel and a file, found %zu operands",
+                               cli->operands.count);
+    if (!wish->share && (wish->seconds || wish->messages))
+        return cli_usage_error(cli, "%s: expected --canary SHARE with it",
+                               wish->seconds ? "--for" : "--messages");
+    if (wish->share && !read_share(wish->share, &wish->canary))
+        return cli_usage_error(cli, "--canary: expected a part such as 1/16, found '%s'", wish->share);
+    wish->canary.time_ns = wish->seconds * UINT64_C(1000000000);
+    wish->canary.messages = wish->messages;
+    return CLI_OK;
+}
+
 static int run(cli_context *cli)
 {
-    const char *place = NULL;
-    bool goes_back = false;
-    uint64_t timeout_ms = TIMEOUT_DEFAULT_MS;
-    const cli_option options[] = {{"--rollback", .flag = &goes_back},
-                                  {"--socket", .text = &place},
-                                  {"--timeout", .number = &timeout_ms, .max = UINT32_MAX},
+    struct wish wish = {.timeout_ms = TIMEOUT_DEFAULT_MS, .canary = {.size = sizeof wish.canary}};
+    const cli_option options[] = {{"--rollback", .flag = &wish.goes_back},
+                                  {"--canary", .text = &wish.share},
+                                  {"--for", .number = &wish.seconds, .min = 1, .max = SECONDS_MAX},
+                                  {"--messages", .number = &wish.messages, .min = 1, .max = UINT32_MAX},
+                                  {"--socket", .text = &wish.place},
+                                  {"--timeout", .number = &wish.timeout_ms, .max = UINT32_MAX},
                                   {0}};
     if (!cli_parse(cli, options))
         return cli->exit_code;
-    if (goes_back && cli->operands.count != 1)
-        return cli_usage_error(cli, "--rollback: expected the name of a kernel alone, found %zu operands",
-                               cli->operands.count);
-    if (!goes_back && cli->operands.count != 2)
-        return cli_usage_error(cli, "expected the name of a kernel and a file, found %zu operands",
-                               cli->operands.count);
-    return swap(cli, place, timeout_ms);
+    const int code = check(cli, &wish);
+    return code == CLI_OK ? swap(cli, &wish) : code;
 }
 
 const cli_command cli_command_swap = {"swap", "give a served kernel another handler while it is used", HELP,

@@ -2,7 +2,10 @@
 /* The functions of gyre.h that change a kernel while it is used (core/kernel/change.h). */
 #include "core/kernel/change.h"
 
+#include <string.h>
+
 #include "core/base/error.h"
+#include "core/kernel/canary.h"
 #include "gyre/change.h"
 
 static gyre_status check_own(const gyre_kernel *kernel, const char *call)
@@ -24,6 +27,23 @@ gyre_status gyre_kernel_swap_back(gyre_kernel *kernel, uint64_t deadline_ns)
         return GYRE_ARGUMENTS("gyre_kernel_swap_back", {"kernel", kernel});
     const gyre_status status = check_own(kernel, "gyre_kernel_swap_back");
     return status == GYRE_OK ? gyre_change_swap_back(kernel, deadline_ns) : status;
+}
+
+gyre_status gyre_kernel_swap_canary(gyre_kernel *kernel, const char *source, const gyre_canary_desc *desc,
+                                    uint64_t deadline_ns, gyre_canary_report *report)
+{
+    gyre_canary_report unread = {.size = sizeof unread};
+    gyre_canary_desc how = {.size = sizeof how};
+    if (!kernel || !source || !source[0] || !desc || desc->size < sizeof desc->size ||
+        (report && report->size < sizeof *report))
+        return GYRE_ARGUMENTS("gyre_kernel_swap_canary", {"kernel", kernel}, {"source", source && source[0]},
+                              GYRE_SIZED(desc),
+                              {"report of its size", !report || report->size >= sizeof *report});
+    memcpy(&how, desc, desc->size < sizeof how ? desc->size : sizeof how);
+    const gyre_status status = check_own(kernel, "gyre_kernel_swap_canary");
+    return status == GYRE_OK
+               ? gyre_change_canary(kernel, source, &how, NULL, NULL, deadline_ns, report ? report : &unread)
+               : status;
 }
 
 gyre_status gyre_kernel_move(gyre_kernel *kernel, const char *backend, uint32_t device, uint64_t deadline_ns)

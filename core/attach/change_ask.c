@@ -44,7 +44,17 @@ static gyre_status ask(struct gyre_parcel *parcel, const struct gyre_change_requ
                                     "the server answered in a way that makes no sense");
 }
 
-static gyre_status ask_server(struct gyre_change_request *request, const gyre_attach_desc *given)
+/* What the server told of what it did. */
+static void take_told(struct gyre_parcel *parcel, gyre_canary_report *report)
+{
+    const char *told = gyre_parcel_get_text(parcel);
+    snprintf(report->text, sizeof report->text, "%s", told ? told : "");
+    report->took_over = 1;
+}
+
+/* `report` NULL: what was done is not told. */
+static gyre_status ask_server(struct gyre_change_request *request, const gyre_attach_desc *given,
+                              gyre_canary_report *report)
 {
     char path[GYRE_PLACE_MAX];
     int socket = -1;
@@ -63,7 +73,9 @@ static gyre_status ask_server(struct gyre_change_request *request, const gyre_at
     if (status == GYRE_OK)
         status = gyre_parcel_init(&parcel);
     if (status == GYRE_OK) {
-        status = ask(&parcel, request, socket, path, deadline);
+        status = ask(&parcel, request, socket, path, deadline + request->canary.time_ns);
+        if (status == GYRE_OK && report)
+            take_told(&parcel, report);
         gyre_parcel_finish(&parcel);
     }
     close(socket);
@@ -101,7 +113,25 @@ gyre_status gyre_served_swap(const char *kernel, const char *source, const gyre_
     gyre_status status = fill_name(&request, kernel);
     if (status == GYRE_OK)
         status = fill_source(&request, source);
-    return status == GYRE_OK ? ask_server(&request, desc) : status;
+    return status == GYRE_OK ? ask_server(&request, desc, NULL) : status;
+}
+
+gyre_status gyre_served_swap_canary(const char *kernel, const char *source, const gyre_canary_desc *canary,
+                                    const gyre_attach_desc *desc, gyre_canary_report *report)
+{
+    struct gyre_change_request request = {.kind = GYRE_CHANGE_CANARY};
+    if (!kernel || !kernel[0] || !source || !source[0] || !canary || canary->size < sizeof canary->size ||
+        (desc && desc->size < sizeof desc->size) || (report && report->size < sizeof *report))
+        return GYRE_ARGUMENTS("gyre_served_swap_canary", {"kernel", kernel && kernel[0]},
+                              {"source", source && source[0]}, GYRE_SIZED(canary), GYRE_SIZED_OR_NULL(desc),
+                              {"report of its size", !report || report->size >= sizeof *report});
+    memcpy(&request.canary, canary, canary->size < sizeof *canary ? canary->size : sizeof *canary);
+    if (!request.canary.time_ns)
+        request.canary.time_ns = GYRE_CANARY_TIME_NS;
+    gyre_status status = fill_name(&request, kernel);
+    if (status == GYRE_OK)
+        status = fill_source(&request, source);
+    return status == GYRE_OK ? ask_server(&request, desc, report) : status;
 }
 
 gyre_status gyre_served_swap_back(const char *kernel, const gyre_attach_desc *desc)
@@ -111,7 +141,7 @@ gyre_status gyre_served_swap_back(const char *kernel, const gyre_attach_desc *de
         return GYRE_ARGUMENTS("gyre_served_swap_back", {"kernel", kernel && kernel[0]},
                               GYRE_SIZED_OR_NULL(desc));
     const gyre_status status = fill_name(&request, kernel);
-    return status == GYRE_OK ? ask_server(&request, desc) : status;
+    return status == GYRE_OK ? ask_server(&request, desc, NULL) : status;
 }
 
 gyre_status gyre_served_move(const char *kernel, const char *backend, uint32_t device,
@@ -125,5 +155,5 @@ gyre_status gyre_served_move(const char *kernel, const char *backend, uint32_t d
     if (status == GYRE_OK && strlen(backend) >= GYRE_MEETING_NAME_MAX)
         status = gyre_error_set(GYRE_INVALID, "no backend has a name of %zu characters", strlen(backend));
     snprintf(request.what, sizeof request.what, "%s", backend);
-    return status == GYRE_OK ? ask_server(&request, desc) : status;
+    return status == GYRE_OK ? ask_server(&request, desc, NULL) : status;
 }

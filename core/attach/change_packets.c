@@ -24,17 +24,25 @@ void gyre_change_request_put(struct gyre_parcel *parcel, const struct gyre_chang
     gyre_parcel_put_text(parcel, request->what);
     gyre_parcel_put_u64(parcel, request->device);
     gyre_parcel_put_u64(parcel, request->time_ns);
+    gyre_parcel_put_u64(parcel, request->canary.share);
+    gyre_parcel_put_u64(parcel, request->canary.of);
+    gyre_parcel_put_u64(parcel, request->canary.time_ns);
+    gyre_parcel_put_u64(parcel, request->canary.messages);
 }
 
 gyre_status gyre_change_request_get(struct gyre_parcel *parcel, struct gyre_change_request *out)
 {
     const bool named = take_text(parcel, out->kernel, sizeof out->kernel);
-    out->kind = (enum gyre_change_kind)gyre_parcel_get_u32(parcel, GYRE_CHANGE_SWAP_BACK);
+    out->kind = (enum gyre_change_kind)gyre_parcel_get_u32(parcel, GYRE_CHANGE_CANARY);
     const bool told = take_text(parcel, out->what, sizeof out->what);
     out->device = gyre_parcel_get_u32(parcel, UINT32_MAX);
     out->time_ns = gyre_parcel_get_u64(parcel);
-    const bool known =
-        out->kind == GYRE_CHANGE_SWAP || out->kind == GYRE_CHANGE_MOVE || out->kind == GYRE_CHANGE_SWAP_BACK;
+    out->canary = (gyre_canary_desc){.size = sizeof out->canary};
+    out->canary.share = gyre_parcel_get_u32(parcel, UINT32_MAX);
+    out->canary.of = gyre_parcel_get_u32(parcel, UINT32_MAX);
+    out->canary.time_ns = gyre_parcel_get_u64(parcel);
+    out->canary.messages = gyre_parcel_get_u64(parcel);
+    const bool known = out->kind >= GYRE_CHANGE_SWAP && out->kind <= GYRE_CHANGE_CANARY;
     const bool complete = out->what[0] != '\0' || out->kind == GYRE_CHANGE_SWAP_BACK;
     if (named && out->kernel[0] && told && known && complete && gyre_parcel_whole(parcel))
         return GYRE_OK;

@@ -6,8 +6,14 @@
 #include <limits.h>
 
 #include "core/attach/meeting.h"
+#include "gyre/change.h"
 
-enum gyre_change_kind { GYRE_CHANGE_SWAP = 1, GYRE_CHANGE_MOVE = 2, GYRE_CHANGE_SWAP_BACK = 3 };
+enum gyre_change_kind {
+    GYRE_CHANGE_SWAP = 1,
+    GYRE_CHANGE_MOVE = 2,
+    GYRE_CHANGE_SWAP_BACK = 3,
+    GYRE_CHANGE_CANARY = 4
+};
 
 /** What a program asks a server for. */
 struct gyre_change_request {
@@ -18,12 +24,13 @@ struct gyre_change_request {
          GYRE_MEETING_NAME_MAX]; /* the source of a swap, an absolute path; the backend of a move; else empty */
     uint32_t device;             /* of a move */
     uint64_t time_ns;            /* until when a handler has to return, from now on */
+    gyre_canary_desc canary;     /* of a canary; else zero */
 };
 
 void gyre_change_request_put(struct gyre_parcel *parcel, const struct gyre_change_request *request);
 /** INVALID for a packet that makes no sense. */
 gyre_status gyre_change_request_get(struct gyre_parcel *parcel, struct gyre_change_request *out);
-/** The server's answer. `why`: of what failed; NULL: nothing did. */
+/** The server's answer. `why`: of what failed, else what was done, if there is something to tell; NULL: nothing. */
 void gyre_change_answer_put(struct gyre_parcel *parcel, gyre_status status, const char *why);
 
 #endif

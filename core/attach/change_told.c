@@ -7,6 +7,7 @@
  */
 #include "core/attach/change_told.h"
 
+#include <poll.h>
 #include <stdio.h>
 
 #include "core/attach/arrivals.h"
@@ -14,11 +15,13 @@
 #include "core/attach/session_kernel.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/kernel/canary.h"
 #include "core/kernel/visit.h"
 #include "gyre/change.h"
 
-/* The longest time that a program may ask for: the server's end waits for a change. */
-#define TIME_MAX_NS UINT64_C(60000000000)
+/* The longest time that a program may ask for: the server's end waits for a change. It ends a canary, which may be longer. */
+#define TIME_MAX_NS   UINT64_C(60000000000)
+#define CANARY_MAX_NS UINT64_C(86400000000000)
 
 static gyre_status check_user(const struct gyre_session *session)
 {
@@ -35,29 +38,53 @@ static void tell_who(const struct gyre_session *session, const struct gyre_chang
 {
     static const char *const verbs[] = {[GYRE_CHANGE_SWAP] = "swap",
                                         [GYRE_CHANGE_MOVE] = "move",
-                                        [GYRE_CHANGE_SWAP_BACK] = "bring back the former handler of"};
-    static const char *const words[] = {
-        [GYRE_CHANGE_SWAP] = " for ", [GYRE_CHANGE_MOVE] = " to ", [GYRE_CHANGE_SWAP_BACK] = ""};
+                                        [GYRE_CHANGE_SWAP_BACK] = "bring back the former handler of",
+                                        [GYRE_CHANGE_CANARY] = "try another handler in"};
+    static const char *const words[] = {[GYRE_CHANGE_SWAP] = " for ",
+                                        [GYRE_CHANGE_MOVE] = " to ",
+                                        [GYRE_CHANGE_SWAP_BACK] = "",
+                                        [GYRE_CHANGE_CANARY] = ": "};
     gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO,
                      "process %u of user %u asks to %s kernel '%s'%s%s", session->process, session->user,
                      verbs[request->kind], request->kernel, words[request->kind], request->what);
 }
 
-static gyre_status carry_out(gyre_kernel *kernel, const struct gyre_change_request *request,
-                             uint64_t deadline_ns)
+/* Whether the server is about to end. */
+static bool is_over(void *server)
 {
+    struct pollfd over = {.fd = ((struct gyre_server *)server)->over, .events = POLLIN};
+    return poll(&over, 1, 0) > 0;
+}
+
+static gyre_status try_canary(struct gyre_session *session, const struct gyre_change_request *request,
+                              uint64_t deadline_ns, gyre_canary_report *report)
+{
+    gyre_canary_desc desc = request->canary;
+    if (desc.time_ns > CANARY_MAX_NS)
+        desc.time_ns = CANARY_MAX_NS;
+    return gyre_change_canary(session->kernel, request->what, &desc, is_over, session->server, deadline_ns,
+                              report);
+}
+
+static gyre_status carry_out(struct gyre_session *session, const struct gyre_change_request *request,
+                             uint64_t deadline_ns, gyre_canary_report *report)
+{
+    gyre_kernel *kernel = session->kernel;
     switch (request->kind) {
     case GYRE_CHANGE_SWAP:
         return gyre_kernel_swap(kernel, request->what, deadline_ns);
     case GYRE_CHANGE_MOVE:
         return gyre_kernel_move(kernel, request->what, request->device, deadline_ns);
+    case GYRE_CHANGE_CANARY:
+        return try_canary(session, request, deadline_ns, report);
     case GYRE_CHANGE_SWAP_BACK:
         break;
     }
     return gyre_kernel_swap_back(kernel, deadline_ns);
 }
 
-static gyre_status change(struct gyre_session *session, const struct gyre_change_request *request)
+static gyre_status change(struct gyre_session *session, const struct gyre_change_request *request,
+                          gyre_canary_report *report)
 {
     const uint64_t time = request->time_ns < TIME_MAX_NS ? request->time_ns : TIME_MAX_NS;
     gyre_status status = check_user(session);
@@ -66,8 +93,8 @@ static gyre_status change(struct gyre_session *session, const struct gyre_change
     if (status != GYRE_OK)
         return status;
     tell_who(session, request);
-    status = carry_out(session->kernel, request, gyre_clock_ns() + time);
-    if (status != GYRE_OK)
+    status = carry_out(session, request, gyre_clock_ns() + time, report);
+    if (status != GYRE_OK && !report->text[0]) /* a canary has told already */
         gyre_runtime_log(session->server->runtime, GYRE_LOG_WARNING, "%s", gyre_error_text());
     gyre_kernel_leave(session->kernel);
     session->kernel = NULL;
@@ -77,15 +104,16 @@ static gyre_status change(struct gyre_session *session, const struct gyre_change
 void gyre_session_change(struct gyre_session *session, struct gyre_parcel *parcel)
 {
     struct gyre_change_request request;
+    gyre_canary_report report = {.size = sizeof report};
     char why[1024];
     gyre_status status = gyre_change_request_get(parcel, &request);
     if (status == GYRE_OK)
         status = gyre_arrivals_begin_reading(session);
     if (status == GYRE_OK) {
-        status = change(session, &request);
+        status = change(session, &request, &report);
         gyre_arrivals_end_reading(session);
     }
-    snprintf(why, sizeof why, "%s", status == GYRE_OK ? "" : gyre_error_text());
+    snprintf(why, sizeof why, "%s", status == GYRE_OK ? report.text : gyre_error_text());
     gyre_change_answer_put(parcel, status, why);
     gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT);
 }

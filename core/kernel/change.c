@@ -71,26 +71,43 @@ static gyre_status check_threads(const gyre_kernel *kernel, const char *call)
 }
 
 /* Under the lock. */
-static gyre_status check_changeable(const gyre_kernel *kernel, const char *call)
+static gyre_status check_changeable(const gyre_kernel *kernel, bool moves)
 {
+    const char *const call = moves ? "gyre_kernel_move" : "gyre_kernel_swap";
     gyre_status status = gyre_node_check_free(kernel, call);
     if (status != GYRE_OK)
         return status;
-    if (gyre_kernel_is_keyed(kernel))
+    if (moves && gyre_kernel_is_keyed(kernel))
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
-            "%s: kernel '%s' is a keyed actor, whose table of states is not taken over while it runs: end it in "
-            "order and launch it again",
+            "%s: kernel '%s' is a keyed actor, whose table of states is not carried to another device while it runs: end it "
+            "in order and launch it again",
             call, kernel->name);
     status = check_threads(kernel, call);
     return status == GYRE_OK ? check_running(kernel) : status;
 }
 
-gyre_status gyre_change_check(gyre_kernel *kernel, const char *call)
+/* Under the lock. */
+static gyre_status check_alone(const gyre_kernel *kernel)
+{
+    const struct gyre_kernel_canary *canary = &kernel->canary;
+    if (!canary->active)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_AGAIN,
+        "kernel '%s' has a canary, the handler of '%s' on %u/%u of its messages since %llu s: wait until it has ended, or end "
+        "it with `gyre swap %s --rollback`",
+        kernel->name, canary->file, canary->share, canary->of,
+        (unsigned long long)((gyre_clock_ns() - canary->begun_ns) / 1000000000), kernel->name);
+}
+
+gyre_status gyre_change_check(gyre_kernel *kernel, bool moves)
 {
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
-    const gyre_status status = check_changeable(kernel, call);
+    gyre_status status = check_alone(kernel);
+    if (status == GYRE_OK)
+        status = check_changeable(kernel, moves);
     pthread_mutex_unlock(&kernel->lock);
     return status;
 }
@@ -233,7 +250,7 @@ static gyre_status try_to_take(struct gyre_kernel_change *change, uint64_t deadl
     gyre_kernel *kernel = change->kernel;
     gyre_kernel_await_turn(kernel);
     const uint64_t generation = kernel->generation;
-    gyre_status status = check_changeable(kernel, change->moves ? "gyre_kernel_move" : "gyre_kernel_swap");
+    gyre_status status = check_changeable(kernel, change->moves);
     if (status == GYRE_OK)
         status = reserve_past(kernel);
     if (status == GYRE_OK)

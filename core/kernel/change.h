@@ -8,8 +8,8 @@
 
 #include "core/kernel/changing.h"
 
-/** An error when no change of the kernel is possible at all: a stage of a pipeline, a keyed actor, a kernel that does not run. */
-gyre_status gyre_change_check(gyre_kernel *kernel, const char *call);
+/** An error when no swap, or no move, of the kernel is possible at all: a stage of a pipeline, a kernel that does not run or has a canary. */
+gyre_status gyre_change_check(gyre_kernel *kernel, bool moves);
 /**
  * Carries a prepared change out. After a failure the old body works on, unless its device died too; the error says which. The caller
  * finishes the change in any case. `deadline_ns`: until when the kernel has to come to a message boundary.

@@ -115,6 +115,23 @@ struct gyre_kernel_past {
     const struct gyre_kernel_record *replaced_record;
 };
 
+/** What the blocks of a kernel counted of its two handlers while it has a canary (canary.c). */
+struct gyre_canary_seen {
+    uint64_t handled, failed, next_handled, next_failed;
+    uint64_t handled_ns, next_handled_ns; /* in the handlers; 0: not measured */
+    uint32_t deaths;                      /* worker processes that died meanwhile */
+};
+
+/** A handler that is tried beside the kernel's own (canary.c). Under the lock. */
+struct gyre_kernel_canary {
+    bool active;
+    bool is_to_end; /* another thread wants the old handler back */
+    uint32_t share, of;
+    const char *file; /* the new handler's; valid while it is active */
+    uint64_t begun_ns;
+    struct gyre_canary_seen seen; /* at the last look */
+};
+
 /** Lines of the handlers for the application's log (start.c). Under a lock of its own. */
 struct gyre_kernel_log {
     pthread_mutex_t lock; /* held while a line is logged */
@@ -190,6 +207,8 @@ struct gyre_kernel {
     struct gyre_kernel_end end;
 
     struct gyre_kernel_past past;
+    struct gyre_kernel_canary canary;
+    const struct gyre_canary_unit *unit; /* of a successor that is built for a canary (swap.c) */
     uint64_t changes; /* atomic: swaps and moves, also such as were taken back (change.c) */
 
     struct gyre_kernel_queues queues;

@@ -75,7 +75,8 @@ gyre_status gyre_kernel_build(gyre_kernel *kernel, const gyre_launch_desc *desc)
                                        .source = source,
                                        .options = options,
                                        .configured = name,
-                                       .report = report};
+                                       .report = report,
+                                       .canary = kernel->unit};
     status = gyre_build_run(&pipeline, &kernel->build);
     if (report->warning[0] && !kernel->only_built)
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", report->warning);

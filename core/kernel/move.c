@@ -233,7 +233,7 @@ gyre_status gyre_change_move(gyre_kernel *kernel, const char *backend, uint32_t 
 {
     struct gyre_dispatch *there = NULL;
     pthread_mutex_lock(&kernel->changer);
-    gyre_status status = gyre_change_check(kernel, "gyre_kernel_move");
+    gyre_status status = gyre_change_check(kernel, true);
     if (status == GYRE_OK)
         status = gyre_runtime_device(kernel->runtime, backend, device, &there);
     if (status == GYRE_OK)

@@ -14,9 +14,12 @@
 #include "core/base/probe.h"
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
+#include "core/kernel/canary.h"
 #include "core/kernel/change.h"
 #include "core/kernel/keeper.h"
 #include "core/kernel/kernel_build.h"
+#include "core/kernel/keyed.h"
+#include "core/kernel/swap.h"
 #include "core/kernel/type_registry.h"
 #include "core/pipeline/build.h"
 #include "core/plan/shape.h"
@@ -119,6 +122,33 @@ static gyre_status check_form(const gyre_kernel *kernel, const gyre_kernel_recor
     return GYRE_OK;
 }
 
+/* The table of a keyed actor is made for a key and a state, and stays as it is. */
+static gyre_status check_keys(const gyre_kernel *kernel, const gyre_kernel_record *is)
+{
+    const gyre_kernel_record *was = kernel->record;
+    if (strcmp(was->key, is->key) != 0)
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "kernel '%s' has the key '%s', and the new file '%s': the states that it has are found by the first one",
+            kernel->name, was->key, is->key);
+    if (!was->reminds != !is->reminds)
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "only one of the two handlers of kernel '%s' reminds its keys (GYRE_REMINDED), and the table of its states has "
+            "room for that or not: end the kernel and launch the new file",
+            kernel->name);
+    return GYRE_OK;
+}
+
+static gyre_status refuse_other_states(const gyre_kernel *kernel, const gyre_kernel_record *is)
+{
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "kernel '%s' is a keyed actor with a state '%s' for each key, and '%s' of the new file has another layout: a "
+        "table of keys keeps its states in a swap",
+        kernel->name, kernel->record->state->name, is->state->name);
+}
+
 static gyre_status check_state(const gyre_kernel *kernel, const gyre_kernel *successor, bool *converts)
 {
     const gyre_type *was = kernel->record->state, *is = successor->record->state;
@@ -130,11 +160,13 @@ static gyre_status check_state(const gyre_kernel *kernel, const gyre_kernel *suc
     if (*converts && was->size && !is->size)
         status = gyre_error_set(GYRE_INCOMPATIBLE, "the kernel '%s' of the new file keeps none",
                                 successor->record->name);
+    else if (*converts && gyre_kernel_is_keyed(kernel))
+        status = refuse_other_states(kernel, successor->record);
     else if (*converts && was->size)
         status = kernel->keeper->check_convert(successor, was);
     gyre_layout_destroy(before);
     gyre_layout_destroy(after);
-    if (status != GYRE_INCOMPATIBLE)
+    if (status != GYRE_INCOMPATIBLE || gyre_kernel_is_keyed(kernel))
         return status;
     return gyre_error_add(
         status,
@@ -209,22 +241,33 @@ static gyre_status make_state(const gyre_kernel *kernel, const gyre_kernel *succ
                : status;
 }
 
-/* Compares, and prepares the other body. */
-static gyre_status prepare_body(struct gyre_kernel_change *change, gyre_kernel *successor)
+gyre_status gyre_swap_check(const gyre_kernel *kernel, const gyre_kernel *successor, bool *converts)
+{
+    const gyre_kernel_record *was = kernel->record, *is = successor->record;
+    gyre_status status = check_form(kernel, is);
+    if (status == GYRE_OK && gyre_kernel_is_keyed(kernel))
+        status = check_keys(kernel, is);
+    if (status == GYRE_OK)
+        status = check_message(kernel, "requests", was->request, is->request);
+    if (status == GYRE_OK)
+        status = check_message(kernel, "replies", was->reply, is->reply);
+    return status == GYRE_OK ? check_state(kernel, successor, converts) : status;
+}
+
+/* Compares, and prepares the other body. Of a canary's unit the messages are those of the old handler, and its state are its counts. */
+static gyre_status prepare_body(struct gyre_kernel_change *change, const struct gyre_swap *swap)
 {
     gyre_kernel *kernel = change->kernel;
-    const gyre_kernel_record *is = successor->record;
+    gyre_kernel *successor = swap->successor;
     struct gyre_kernel_memory *memory = &change->other.memory;
-    gyre_status status = check_form(kernel, is);
-    if (status == GYRE_OK)
-        status = check_message(kernel, "requests", kernel->record->request, is->request);
-    if (status == GYRE_OK)
-        status = check_message(kernel, "replies", kernel->record->reply, is->reply);
-    if (status == GYRE_OK)
-        status = check_state(kernel, successor, &change->converts);
+    gyre_status status = GYRE_OK;
+    if (swap->kind == GYRE_SWAP_PLAIN)
+        status = gyre_swap_check(kernel, successor, &change->converts);
+    else
+        change->converts = kernel->record->state->size != successor->record->state->size;
     if (status != GYRE_OK)
         return status;
-    status = match_buffers(kernel, is, &memory->buffers);
+    status = match_buffers(kernel, successor->record, &memory->buffers);
     if (status == GYRE_OK)
         status = gyre_types_of_kernel(successor);
     if (status == GYRE_OK && change->converts)
@@ -272,49 +315,75 @@ static gyre_status take_replaced(gyre_kernel *kernel, gyre_kernel *successor)
         kernel->name);
 }
 
-/* `source` NULL: the handler before the last swap. */
-static gyre_status swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns)
+gyre_status gyre_swap_build(gyre_kernel *kernel, const char *source, const struct gyre_canary_unit *unit,
+                            gyre_kernel **out)
 {
-    gyre_kernel *successor = NULL;
-    struct gyre_kernel_change change = {.kernel = kernel,
-                                        .other = {.dispatch = kernel->dispatch, .memory = kernel->memory}};
-    change.other.memory.buffers = NULL;
-    gyre_status status = create_successor(kernel, &successor);
-    if (status == GYRE_OK)
-        status = source ? build_successor(kernel, source, successor) : take_replaced(kernel, successor);
-    if (status == GYRE_OK) {
-        gyre_change_adopt(&change, successor);
-        status = prepare_body(&change, successor);
-    }
-    if (status == GYRE_OK)
-        status = gyre_change_run(&change, deadline_ns);
-    if (status == GYRE_OK) {
-        remember(&change);
-        tell(&change, gyre_build_report(successor->build)->file);
-    }
-    gyre_change_finish(&change);
+    gyre_status status = create_successor(kernel, out);
+    if (status != GYRE_OK)
+        return status;
+    (*out)->unit = unit;
+    return source ? build_successor(kernel, source, *out) : take_replaced(kernel, *out);
+}
+
+gyre_status gyre_swap_present(gyre_kernel *kernel, gyre_kernel **out)
+{
+    const gyre_status status = create_successor(kernel, out);
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_lock(&kernel->lock);
+    (*out)->build = gyre_build_retain(kernel->build);
+    (*out)->record = kernel->record;
+    pthread_mutex_unlock(&kernel->lock);
+    return GYRE_OK;
+}
+
+void gyre_swap_discard(gyre_kernel *successor)
+{
     gyre_error_hold(); /* a release clears it */
     gyre_kernel_release(successor);
     gyre_error_let_go();
+}
+
+gyre_status gyre_swap_put(gyre_kernel *kernel, const struct gyre_swap *swap, uint64_t deadline_ns)
+{
+    struct gyre_kernel_change change = {.kernel = kernel,
+                                        .other = {.dispatch = kernel->dispatch, .memory = kernel->memory}};
+    change.other.memory.buffers = NULL;
+    gyre_change_adopt(&change, swap->successor);
+    gyre_status status = prepare_body(&change, swap);
+    if (status == GYRE_OK)
+        status = gyre_change_run(&change, deadline_ns);
+    if (status == GYRE_OK && swap->kind == GYRE_SWAP_PLAIN) {
+        remember(&change);
+        tell(&change, gyre_build_report(swap->successor->build)->file);
+    }
+    gyre_change_finish(&change);
     return status;
 }
 
-static gyre_status swap_alone(gyre_kernel *kernel, const char *call, const char *source, uint64_t deadline_ns)
+/* `source` NULL: the handler before the last swap. */
+static gyre_status swap_alone(gyre_kernel *kernel, const char *source, uint64_t deadline_ns)
 {
+    struct gyre_swap swap = {.kind = GYRE_SWAP_PLAIN};
     pthread_mutex_lock(&kernel->changer);
-    gyre_status status = gyre_change_check(kernel, call);
+    gyre_status status = gyre_change_check(kernel, false);
     if (status == GYRE_OK)
-        status = swap(kernel, source, deadline_ns);
+        status = gyre_swap_build(kernel, source, NULL, &swap.successor);
+    if (status == GYRE_OK)
+        status = gyre_swap_put(kernel, &swap, deadline_ns);
+    gyre_swap_discard(swap.successor);
     pthread_mutex_unlock(&kernel->changer);
     return status;
 }
 
 gyre_status gyre_change_swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns)
 {
-    return swap_alone(kernel, "gyre_kernel_swap", source, deadline_ns);
+    return swap_alone(kernel, source, deadline_ns);
 }
 
 gyre_status gyre_change_swap_back(gyre_kernel *kernel, uint64_t deadline_ns)
 {
-    return swap_alone(kernel, "gyre_kernel_swap_back", NULL, deadline_ns);
+    bool had_canary = false;
+    const gyre_status status = gyre_canary_end(kernel, deadline_ns, &had_canary);
+    return had_canary ? status : swap_alone(kernel, NULL, deadline_ns);
 }

@@ -47,6 +47,7 @@ gyre_status gyre_build_create(struct gyre_dispatch *device, const struct gyre_so
     memcpy(build->kernel, source->kernel, sizeof build->kernel);
     memcpy(build->file, source->path, sizeof build->file);
     build->compiled_before = source->is_artifact;
+    build->text = source->text ? strdup(source->text) : NULL;
     return GYRE_OK;
 }
 
@@ -63,6 +64,7 @@ void gyre_build_release(struct gyre_build *build)
     gyre_dispatch_module_release(build->device, build->module);
     gyre_dispatch_close(build->device);
     free(build->records);
+    free(build->text);
     free(build);
 }
 
@@ -288,6 +290,11 @@ const struct gyre_build_report *gyre_build_report(const struct gyre_build *build
 const struct gyre_dispatch *gyre_build_device(const struct gyre_build *build)
 {
     return build->device;
+}
+
+const char *gyre_build_text(const struct gyre_build *build)
+{
+    return build->text;
 }
 
 bool gyre_build_is_compiled(const struct gyre_build *build)

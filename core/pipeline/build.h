@@ -25,6 +25,9 @@ const struct gyre_dispatch *gyre_build_device(const struct gyre_build *build);
 /** Whether the build was loaded from an artifact, which is compiled for one backend. */
 bool gyre_build_is_compiled(const struct gyre_build *build);
 
+/** The text that the build was compiled from, as it was read then. NULL: it was loaded from an artifact. */
+const char *gyre_build_text(const struct gyre_build *build);
+
 /**
  * Whether the build was loaded from an artifact (a file compiled before) that was compiled without some word of
  * `options`, the options of a kernel in gyre_build_desc. `lacking` gets these words. A build from a source lacks

@@ -21,6 +21,7 @@ struct gyre_build {
     size_t count, migrations; /* records of kernels, and of migrations behind them */
     char kernel[GYRE_KERNEL_NAME_SIZE];
     char file[PATH_MAX];
+    char *text;                      /* of the source; NULL: the file is an artifact */
     uint64_t handler;                /* see gyre_build_handler; 0: unknown */
     bool compiled_before;            /* the file is an artifact: it was compiled with `options` */
     char options[GYRE_OPTIONS_SIZE]; /* the kernel's options, as the artifact notes them */

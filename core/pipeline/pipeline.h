@@ -85,6 +85,8 @@ struct gyre_build_desc {
     bool (*output_fits)(void *context, const struct gyre_build *build);
     void *context;
     struct gyre_build_report *report; /* NULL, or filled in after success and failure */
+    const struct gyre_canary_unit
+        *canary; /* the handler that `source` is tried beside (canary.h); NULL: none */
 };
 
 /**

@@ -8,6 +8,7 @@
 #include "core/base/file_write.h"
 #include "core/base/text.h"
 #include "core/pipeline/build.h"
+#include "core/pipeline/canary.h"
 #include "core/pipeline/handler.h"
 #include "core/pipeline/pipeline.h"
 #include "core/pipeline/run.h"
@@ -24,6 +25,10 @@ static gyre_status stage_discover(struct gyre_run *run)
     uint64_t start = gyre_clock_ns();
     gyre_status status = gyre_source_read(run->desc->source, &run->source);
     memcpy(run->report.file, run->source.path, sizeof run->report.file);
+    if (status == GYRE_OK && run->desc->canary) {
+        run->settings.check = GYRE_CHECK_OFF; /* each of the two was checked alone */
+        status = gyre_canary_compose(run->desc->canary, &run->source);
+    }
     if (status == GYRE_OK)
         gyre_run_tell(run, GYRE_STAGE_DISCOVER, GYRE_STAGE_DONE, "%s of %zu bytes",
                       run->source.is_artifact ? "a compiled kernel file" : "a source", run->source.size);
@@ -46,7 +51,8 @@ static gyre_status stage_generate(struct gyre_run *run)
 
 static gyre_status call_compiler(struct gyre_run *run)
 {
-    const char *folders[] = {run->source.folder, run->headers, NULL};
+    const struct gyre_canary_unit *canary = run->desc->canary;
+    const char *folders[] = {run->source.folder, run->headers, canary ? canary->folder : NULL, NULL};
     gyre_compile_desc desc = {.size = sizeof desc,
                               .unit_path = run->workspace.unit,
                               .include_directories = folders,

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Writes a path as a C string literal. */
-static void write_quoted(FILE *out, const char *path)
+void gyre_unit_quote(FILE *out, const char *path)
 {
     fputc('"', out);
     for (; *path; path++) {
@@ -54,11 +53,11 @@ char *gyre_unit_text(const struct gyre_source *source)
         return NULL;
     write_words(source, out);
     fputs("#line 1 ", out);
-    write_quoted(out, source->path);
+    gyre_unit_quote(out, source->path);
     fputc('\n', out);
     fwrite(source->text, 1, source->size, out);
     fputs("\n#ifndef GYRE_KERNEL_H\n#line 1 ", out);
-    write_quoted(out, source->path);
+    gyre_unit_quote(out, source->path);
     fputs("\n#error \"no kernel in it: a kernel file includes <gyre/kernel.h>\"\n"
           "#else\n#line 1 \"<gyre>\"\nGYRE_EXPORT_KERNELS_\n#endif\n",
           out);

@@ -17,7 +17,7 @@ extern "C" {
  * while the old handler works. It takes over at a message boundary, with the state, buffers, queues, journals and attached
  * clients: each request is answered once, by one of the two. The state may have further fields, or be converted by
  * GYRE_MIGRATE(old, new) in the new file. After any failure the old handler works on, unless the error is LOST: INCOMPATIBLE for other messages, another form, or a state that
- * cannot become the new one; UNIMPLEMENTED for keyed actors and kernels with ports; INVALID for a stage of a pipeline and for queues with `threads = one`; TIMEOUT when a handler did not return until
+ * cannot become the new one; UNIMPLEMENTED for kernels with ports; INVALID for a stage of a pipeline and for queues with `threads = one`; TIMEOUT when a handler did not return until
  * `deadline_ns`; else the errors of a launch.
  */
 GYRE_API gyre_status gyre_kernel_swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns);
@@ -28,6 +28,38 @@ GYRE_API gyre_status gyre_kernel_swap(gyre_kernel *kernel, const char *source, u
  * INVALID when the kernel was never swapped, or was moved to another device since; else as for gyre_kernel_swap.
  */
 GYRE_API gyre_status gyre_kernel_swap_back(gyre_kernel *kernel, uint64_t deadline_ns);
+
+/** How long a canary works when its description does not say. */
+#define GYRE_CANARY_TIME_NS UINT64_C(10000000000)
+
+/** A handler that is tried on a part of a kernel's messages. Zero-initialise, then set `size`. */
+typedef struct gyre_canary_desc {
+    uint32_t size;
+    uint32_t share, of; /**< the new handler gets `share` of `of` messages: 1 of 16 */
+    uint64_t time_ns;   /**< how long both work at most; 0: ten seconds */
+    uint64_t messages;  /**< so many messages of the new handler are enough; 0: all of `time_ns` */
+} gyre_canary_desc;
+
+/** What was counted of both handlers. Set `size` before the call. */
+typedef struct gyre_canary_report {
+    uint32_t size;
+    uint32_t took_over;                 /**< 1: the new handler has all messages now */
+    uint64_t handled, failed;           /**< by the old handler */
+    uint64_t next_handled, next_failed; /**< by the new one */
+    char text[512]; /**< a sentence with these numbers, and why the old handler goes on if it does */
+} gyre_canary_report;
+
+/**
+ * As gyre_kernel_swap, but first a part of the messages alone goes to the new handler while the old one answers the others: of a keyed actor a
+ * part of its keys, each with all its messages, of other kernels every so many messages. The new handler gets all of them when it failed no
+ * larger share of its messages than chance explains, no worker process died meanwhile, and, in kernels with `timing`, it takes no more than
+ * twice as long; else the old one goes on, and the error is FAILED with the counts. Returns when that is decided. What either of them
+ * did stays. gyre_kernel_swap_back ends a canary before; other swaps and moves fail with AGAIN meanwhile. UNIMPLEMENTED for kernels that keep
+ * one state, or write buffers, for all messages, and for files that `gyre compile` made. `report` may be NULL.
+ */
+GYRE_API gyre_status gyre_kernel_swap_canary(gyre_kernel *kernel, const char *source,
+                                             const gyre_canary_desc *desc, uint64_t deadline_ns,
+                                             gyre_canary_report *report);
 
 /**
  * Takes a kernel that is used to another device, with its state, its buffers, its queues and attached clients, who see a pause. Its file is
@@ -45,6 +77,14 @@ GYRE_API gyre_status gyre_kernel_move(gyre_kernel *kernel, const char *backend, 
  * deadline count, which is also that of the swap (a minute at most; without one half a minute). Fails as gyre_attach and gyre_kernel_swap do.
  */
 GYRE_API gyre_status gyre_served_swap(const char *kernel, const char *source, const gyre_attach_desc *desc);
+
+/**
+ * Asks a server to try a handler on a part of a kernel's messages, as gyre_kernel_swap_canary does there, for a day at most. Of `report`, which
+ * may be NULL, `took_over` and `text` are filled in, after a success. The rest is as for gyre_served_swap.
+ */
+GYRE_API gyre_status gyre_served_swap_canary(const char *kernel, const char *source,
+                                             const gyre_canary_desc *canary, const gyre_attach_desc *desc,
+                                             gyre_canary_report *report);
 
 /** Asks a server to bring a kernel's handler back, as gyre_kernel_swap_back does there. The rest is as for gyre_served_swap. */
 GYRE_API gyre_status gyre_served_swap_back(const char *kernel, const gyre_attach_desc *desc);

@@ -214,6 +214,16 @@ GYRE_CALLED_ int gyre_keyed_enter_(const gyre_keyed_table *table, const void *ke
     return 1;
 }
 
+/* In the unit of a canary, which defines the function: counts what became of a message, in the part of its key. */
+#ifdef GYRE_CANARY
+#define GYRE_CANARY_COUNTS_KEYS 1
+GYRE_HELPER void gyre_canary_count_(gyre_keyed_part *part, const gyre_u8 *key, gyre_u32 size,
+                                    gyre_u32 failed);
+#define GYRE_CANARY_COUNT_(part, key, size, failed) gyre_canary_count_((part), (key), (size), (failed))
+#else
+#define GYRE_CANARY_COUNT_(part, key, size, failed) ((void)0)
+#endif
+
 /** The key of the message leaves when its handler has returned. */
 #define gyre_forget(gyre) ((void)((gyre)->forgets = 1))
 
@@ -242,6 +252,8 @@ GYRE_CALLED_ int gyre_keyed_enter_(const gyre_keyed_table *table, const void *ke
         const int gyre_its_result_ = GYRE_CALLS_(name_)(                                                     \
             gyre_its_request_, gyre_its_reply_, gyre_keyed_state(gyre_its_table_, gyre_its_use_.entry),      \
             gyre_its_scratch_, gyre_its_buffers_, gyre_its_context_);                                        \
+        GYRE_CANARY_COUNT_(gyre_its_use_.part, gyre_its_key_, sizeof(((request_ *)0)->key_),                 \
+                           gyre_its_context_->failed != 0);                                                  \
         gyre_keyed_leave_(gyre_its_table_, gyre_its_context_, &gyre_its_use_);                               \
         return gyre_its_result_;                                                                             \
     }                                                                                                        \

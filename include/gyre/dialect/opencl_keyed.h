@@ -59,6 +59,16 @@ GYRE_HELPER void gyre_keyed_leave_(const __global gyre_keyed_table *table, const
         gyre_keyed_remove_(table, use->part, use->entry);
 }
 
+/* In the unit of a canary, which defines the function: counts what became of a message, in the part of its key. */
+#ifdef GYRE_CANARY
+#define GYRE_CANARY_COUNTS_KEYS 1
+GYRE_HELPER void gyre_canary_count_(__global gyre_keyed_part *part, const __global gyre_u8 *key,
+                                    gyre_u32 size, gyre_u32 failed);
+#define GYRE_CANARY_COUNT_(part, key, size, failed) gyre_canary_count_((part), (key), (size), (failed))
+#else
+#define GYRE_CANARY_COUNT_(part, key, size, failed) ((void)0)
+#endif
+
 /* ---- hooks ---- */
 
 /* The hooks of a keyed actor that has none. */
@@ -160,7 +170,7 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
  * Calls the handler with the state of the request's key. It and the hooks see the block that owns the key, as on the other backends;
  * what comes afterwards, as a reply's place, is of the lane's own block.
  */
-#define GYRE_KEYED_CALL_(name_, request_, reply_, state_)                                                    \
+#define GYRE_KEYED_CALL_(name_, request_, reply_, state_, key_)                                              \
     GYRE_HELPER gyre_result gyre_keyed_handler_##name_(                                                      \
         const __global request_ *gyre_its_request_, __global reply_ *gyre_its_reply_,                        \
         const __global gyre_keyed_table *gyre_its_table_, __local gyre_none *gyre_its_scratch_,              \
@@ -175,6 +185,8 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
                 gyre_its_request_, gyre_its_reply_,                                                          \
                 (__global state_ *)gyre_keyed_state(gyre_its_table_, gyre_its_use_.entry),                   \
                 gyre_its_scratch_, gyre_its_buffers_, gyre_its_context_);                                    \
+            GYRE_CANARY_COUNT_(gyre_its_use_.part, (const __global gyre_u8 *)&gyre_its_request_->key_,       \
+                               sizeof(((request_ *)0)->key_), gyre_its_context_->failed != 0);               \
             gyre_keyed_leave_(gyre_its_table_, gyre_its_context_, &gyre_its_use_);                           \
         }                                                                                                    \
         gyre_its_context_->block = gyre_its_block_;                                                          \
@@ -198,7 +210,7 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
     GYRE_EXPORTED_TEXT_(gyre_key_##name_, #key_)                                                             \
     GYRE_KEYED_ROOM_(name_, hooks_)                                                                          \
     GYRE_KEYED_ENTER_(name_, request_, key_, hooks_)                                                         \
-    GYRE_KEYED_CALL_(name_, request_, reply_, state_)                                                        \
+    GYRE_KEYED_CALL_(name_, request_, reply_, state_, key_)                                                  \
     GYRE_ENTRY_ALONE_(0, GYRE_NO_SCRATCH_, KEYED, gyre_none, name_, request_, reply_, gyre_none, state_,     \
                       gyre_none)
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two handlers in one unit: the text that a canary runs, in which a kernel gives some of its messages to the handler of another file, and
+ * counts what both of them did (core/kernel/canary.c). It is a text of the dialect, so every backend compiles it.
+ */
+#ifndef GYRE_CORE_PIPELINE_CANARY_H
+#define GYRE_CORE_PIPELINE_CANARY_H
+
+#include "core/pipeline/source.h"
+#include "gyre/backend.h"
+
+/** The kernel of the unit that calls both handlers. */
+#define GYRE_CANARY_KERNEL "gyre_canary"
+
+/** What the unit is made of besides the new file, which is the source of the build. */
+struct gyre_canary_unit {
+    const char *text,
+        *path; /* of the file whose handler works: as it was compiled, whatever its file says now */
+    char folder[PATH_MAX]; /* of that file, for what it includes */
+    const char *kernel;    /* the kernel of that file */
+    const char *next;      /* the kernel of the new file */
+    uint32_t share, of;    /* the new handler gets `share` of `of` messages, or keys */
+};
+
+/** What such a kernel counts in its state, when it is no keyed actor. Messages that the old handler got: seen - next_handled. */
+struct gyre_canary_counts {
+    uint64_t seen, failed, next_handled, next_failed;
+    uint64_t handled_ns, next_handled_ns; /* 0 in a kernel without `timing` */
+};
+
+/**
+ * What a keyed actor counts in `reserved` of each part of its table: of the old handler in the first word, of the new one in the second,
+ * the messages in the lower half, and those that failed in the upper one.
+ */
+#define GYRE_CANARY_HANDLED(word) ((uint32_t)(word))
+#define GYRE_CANARY_FAILED(word)  ((uint32_t)((word) >> 32))
+
+/**
+ * Puts the unit's text in the place of the new file's. UNIMPLEMENTED, with a sentence, for kernels that cannot have a canary, INCOMPATIBLE
+ * when the two files include different texts by one name.
+ */
+gyre_status gyre_canary_compose(const struct gyre_canary_unit *unit, struct gyre_source *source);
+
+#endif

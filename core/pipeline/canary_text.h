@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The text of a kernel file, read by its words: which names it declares at file scope, how it declares a kernel, and the same text with
+ * other names. For a file that has to stand behind another one in one unit (canary.h).
+ */
+#ifndef GYRE_CORE_PIPELINE_CANARY_TEXT_H
+#define GYRE_CORE_PIPELINE_CANARY_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/** What names get in front that would be declared twice. */
+#define GYRE_CANARY_PREFIX "gyre_next_"
+
+enum { GYRE_CANARY_ARGUMENTS = 8, GYRE_CANARY_WORD = 128 };
+
+/** How a kernel is declared: the macro and its arguments, as they stand in the file. */
+struct gyre_canary_declaration {
+    char macro[GYRE_CANARY_WORD];
+    char arguments[GYRE_CANARY_ARGUMENTS][GYRE_CANARY_WORD];
+    size_t count;
+};
+
+/** A file's text, divided into words and signs. */
+struct gyre_canary_text;
+
+/** NULL without memory. The text stays the caller's, and has to live as long. */
+struct gyre_canary_text *gyre_canary_text_create(const char *text, size_t size);
+/** Accepts NULL. */
+void gyre_canary_text_destroy(struct gyre_canary_text *text);
+
+/** Finds the declaration of a kernel. False: it is not declared in this text, or has too many or too long arguments. */
+bool gyre_canary_text_find(const struct gyre_canary_text *text, const char *kernel,
+                           struct gyre_canary_declaration *out);
+/** Whether the text declares `name` at file scope. */
+bool gyre_canary_text_declares(const struct gyre_canary_text *text, const char *name);
+/** Writes `#undef` for each macro that the text defines. */
+void gyre_canary_text_undefine(const struct gyre_canary_text *text, FILE *out);
+/** Writes the text with GYRE_CANARY_PREFIX in front of each name that it declares at file scope. Lines stay where they are. */
+void gyre_canary_text_rename(const struct gyre_canary_text *text, FILE *out);
+
+#endif
