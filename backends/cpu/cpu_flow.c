@@ -509,7 +509,8 @@ bool cpu_flow_begin(const struct cpu_worker *worker, const gyre_link_entry *entr
 {
     if (entry->slots.foreign && __atomic_exchange_n(&flow->busy, 1, __ATOMIC_ACQUIRE))
         return false;
-    flow->index = index;
+    /* relaxed: other blocks of a keyed actor look at it (fail_orphans in cpu_keyed.c) */
+    __atomic_store_n(&flow->index, index, __ATOMIC_RELAXED);
     const gyre_flow_head *head = device_flow_head(entry);
     if (head->memory_size) /* whoever gets a message of the flow sees it: the links order it */
         memset((unsigned char *)at(head->memory) +

@@ -228,6 +228,18 @@ static gyre_u64 run_window(struct cpu_worker *worker, struct cpu_queue *queue, c
 
 /* ---- requests that nobody took ---- */
 
+/*
+ * Whether the request began a flow: its handler may have sent messages, and then it is completed when these were handled. Its owner
+ * noted that before it passed the request. Of the first request of a queue nobody can tell, so it counts as one that did.
+ */
+static bool has_begun(const struct cpu_queue *queue, gyre_u64 index)
+{
+    if (!queue->entry)
+        return false;
+    const gyre_flow *flow = (const gyre_flow *)(uintptr_t)queue->entry->flows + (index & queue->run.mask);
+    return __atomic_load_n(&flow->index, __ATOMIC_RELAXED) == index;
+}
+
 /* Whether each worker reads the same table of queues, so that their cursors are those of the same queue. */
 static bool all_follow(const struct cpu_worker *worker)
 {
@@ -261,7 +273,7 @@ static gyre_u64 fail_orphans(struct cpu_worker *worker, struct cpu_queue *queue)
     if (!all_follow(worker))
         return 0;
     while ((gyre_i64)(end - index) > 0) {
-        const bool lost = !is_completed(queue, index);
+        const bool lost = !has_begun(queue, index) && !is_completed(queue, index);
         if (!__atomic_compare_exchange_n(ticket, &index, index + 1, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_ACQUIRE))
             continue;

@@ -29,6 +29,12 @@ static inline uint32_t section_of(const gyre_link_ring *ring, gyre_u64 index)
     return (uint32_t)(index & (ring->capacity - 1)) >> __builtin_ctz(ring->capacity / GYRE_LINK_SECTIONS);
 }
 
+/** Whether blocks take their own messages out of the ring also while they have no room (cpu_stash.h): it is by key and of a cycle. */
+static inline bool cpu_link_is_drained(const gyre_link_ring *ring)
+{
+    return ring->share != GYRE_LINK_SHARE_ANY && ring->run != 0;
+}
+
 static inline const gyre_link_inlet *inlets_of(const gyre_link_table *table)
 {
     return (const gyre_link_inlet *)(const void *)(table + 1);

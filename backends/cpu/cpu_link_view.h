@@ -32,6 +32,13 @@ struct cpu_kept {
     bool waits;     /* there is one */
 };
 
+/** Messages that wait for room outside of their rings (cpu_stash.h). */
+struct cpu_stash {
+    unsigned char *cells; /* NULL: nothing ever waited there */
+    uint32_t capacity;    /* a power of two, or 0 */
+    uint32_t first, count;
+};
+
 /** A worker's view of the pipeline. */
 struct cpu_links {
     const gyre_link_table *table; /* NULL: the kernel is in no pipeline */
@@ -42,6 +49,8 @@ struct cpu_links {
     gyre_link_ask ask; /* of the current message; its depth is 0 when nobody in the pipeline asked for it */
     gyre_link_ring *rings[GYRE_PORTS_MAX]; /* the worker's own; NULL: the port has no link */
     struct cpu_kept kept;
+    struct cpu_stash stash;
+    bool drains; /* an inlet is by key and part of a cycle: the worker empties it while it has no room */
     struct cpu_branch branches[GYRE_BRANCHES_MAX];
     uint32_t branch_count;
     bool

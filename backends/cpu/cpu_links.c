@@ -18,6 +18,7 @@
 #include "cpu_link_ring.h"
 #include "cpu_ports.h"
 #include "cpu_seat.h"
+#include "cpu_stash.h"
 #include "cpu_jobs.h"
 #include "cpu_trace.h"
 #include "cpu_turns.h"
@@ -218,7 +219,7 @@ static void ring_bells(struct cpu_worker *worker)
 bool cpu_links_have_messages(const struct cpu_worker *worker)
 {
     const gyre_link_table *table = worker->links.table;
-    if (worker->links.kept.waits)
+    if (worker->links.kept.waits || worker->links.stash.count)
         return true;
     for (uint32_t i = 0; table && i < table->inlet_count; i++) {
         const gyre_link_inlet *inlet = &inlets_of(table)[i];
@@ -235,6 +236,18 @@ bool cpu_links_have_messages(const struct cpu_worker *worker)
             continue;
         }
         if (window->next != window->end || is_filled(ring, __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED)))
+            return true;
+    }
+    return false;
+}
+
+bool cpu_links_have_full_rings(const struct cpu_worker *worker)
+{
+    const gyre_link_table *table = worker->links.table;
+    for (uint32_t i = 0; worker->links.drains && i < table->inlet_count; i++) {
+        const gyre_link_inlet *inlet = &inlets_of(table)[i];
+        const gyre_link_ring *ring = at(inlet->ring);
+        if (cpu_link_is_drained(ring) && cpu_link_key_can_go_on(ring, window_of(worker, inlet)))
             return true;
     }
     return false;
@@ -393,6 +406,83 @@ static gyre_u64 handle_messages(struct cpu_worker *worker, gyre_link_ring *ring,
     return handled;
 }
 
+/* ---- links of cycles that are by key ---- */
+
+/* Handles messages that waited for room, as many as there is room for. Returns how many. */
+static gyre_u64 serve_stash(struct cpu_worker *worker, gyre_u64 command)
+{
+    const gyre_u64 most = cpu_turns_most(worker, RUN_MAX);
+    const struct cpu_stashed *stashed;
+    gyre_u64 handled = 0, failed = 0;
+    if (__builtin_expect(worker->links.stash.count == 0, 1) || worker->links.kept.waits)
+        return 0;
+    cpu_trace_look(worker);
+    __atomic_store_n(&worker->line->working, worker->line->heartbeat + 1, __ATOMIC_RELAXED);
+    while (handled < most && (stashed = cpu_stash_first(worker)) != NULL && cpu_ports_make_room(worker)) {
+        failed += cpu_flow_handle(worker, stashed->origin, stashed->has_ask ? &stashed->ask : NULL,
+                                  stashed + 1, stashed->length);
+        cpu_stash_pass(worker);
+        handled++;
+        count_message(worker);
+        ring_early(worker);
+        failed += handle_again(worker, command);
+        if (worker->links.kept.waits || is_interrupted(worker, command))
+            break;
+    }
+    __atomic_store_n(&worker->line->working, 0, __ATOMIC_RELAXED);
+    cpu_flow_forget(worker);
+    if (!handled)
+        return 0;
+    ring_bells(worker);
+    count_run(worker, failed);
+    return handled;
+}
+
+/* Takes the block's own messages out of a ring, without a call of the handler. Returns how many. */
+static gyre_u64 drain_inlet(struct cpu_worker *worker, const gyre_link_inlet *inlet)
+{
+    gyre_link_ring *ring = at(inlet->ring);
+    gyre_link_window *window = window_of(worker, inlet);
+    gyre_u64 first = window->next, end = first, taken = 0; /* [first, end): not given back yet */
+    while (cpu_link_key_find(worker, ring, window) &&
+           cpu_stash_add(worker, ring, slot_of(ring, window->next))) {
+        if (window->next != end) {
+            give_back(worker, ring, first, end);
+            first = window->next;
+        }
+        cpu_link_times_begun(at(ring->times),
+                             window->next); /* what it waits from here on is not in the ring */
+        end = ++window->next;
+        taken++;
+    }
+    give_back(worker, ring, first, end);
+    if (taken)
+        wake_sender(worker, inlet);
+    return taken;
+}
+
+/* While the block cannot handle what it gets: so its senders get room, and one of them is whom it waits for. */
+static gyre_u64 drain(struct cpu_worker *worker)
+{
+    const gyre_link_table *table = worker->links.table;
+    gyre_u64 taken = 0;
+    if (__builtin_expect(!worker->links.drains, 1) ||
+        !(worker->links.kept.waits || worker->links.stash.count || !cpu_ports_have_room(worker)))
+        return 0;
+    for (uint32_t i = 0; i < table->inlet_count; i++)
+        if (cpu_link_is_drained(at(inlets_of(table)[i].ring)))
+            taken += drain_inlet(worker, &inlets_of(table)[i]);
+    return taken;
+}
+
+/* Whether what the block took before goes first. */
+static bool holds_messages(const struct cpu_worker *worker)
+{
+    return worker->links.kept.waits || worker->links.stash.count;
+}
+
+/* ---- pools ---- */
+
 /*
  * Handles messages of a ring of a pool, each of which is taken when the one before was handled. What the worker emitted itself goes
  * first. As handle_messages.
@@ -517,7 +607,7 @@ static uint64_t serve_by_level(struct cpu_worker *worker, uint64_t command)
 static uint64_t serve_levels(struct cpu_worker *worker, uint64_t command)
 {
     uint64_t handled = 0, last = 1;
-    for (uint32_t i = 0; i < worker->links.table->inlet_count && last && !worker->links.kept.waits; i++) {
+    for (uint32_t i = 0; i < worker->links.table->inlet_count && last && !holds_messages(worker); i++) {
         if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command ||
             (handled && worker->turn.turns))
             break;
@@ -532,11 +622,12 @@ uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command)
     const gyre_link_table *table = worker->links.table;
     const uint64_t began_ns = begin_cost(worker);
     uint64_t handled = serve_kept(worker, command);
+    handled += serve_stash(worker, command);
     handled += serve_own(worker, command);
     if (worker->links.levels)
         handled += serve_levels(worker, command);
     const uint32_t begin = first_inlet(worker), count = worker->links.levels ? 0 : table->inlet_count;
-    for (uint32_t i = 0; i < count && !worker->links.kept.waits; i++) {
+    for (uint32_t i = 0; i < count && !holds_messages(worker); i++) {
         const uint32_t number = begin + i < table->inlet_count ? begin + i : begin + i - table->inlet_count;
         if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command ||
             (handled && worker->turn.turns))
@@ -544,7 +635,7 @@ uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command)
         handled += serve_inlet(worker, &inlets_of(table)[number], command);
     }
     end_cost(worker, began_ns, handled);
-    return handled;
+    return handled + drain(worker);
 }
 
 /* ---- queues ---- */

@@ -20,6 +20,11 @@ struct cpu_worker;
 /** Whether a link has a message for this worker; whether there is room for what it causes is another question. */
 bool cpu_links_have_messages(const struct cpu_worker *worker);
 
+/**
+ * Whether a ring that is emptied also while there is no room (cpu_stash.h) has messages that this worker has not looked at.
+ */
+bool cpu_links_have_full_rings(const struct cpu_worker *worker);
+
 /** The next messages take long, as the last one did: they are not handled by a thread that follows its messages. */
 void cpu_links_are_slow(struct cpu_worker *worker);
 

@@ -165,7 +165,8 @@ static gyre_status cpu_device_info(gyre_device *device, gyre_device_info *info)
     now.knows_links = GYRE_LINKING_YES | GYRE_LINKING_FOREIGN | GYRE_LINKING_TOPICS | GYRE_LINKING_CLIENTS |
                       GYRE_LINKING_CYCLES | GYRE_LINKING_KEYS | GYRE_LINKING_WORDS | GYRE_LINKING_ASKS |
                       GYRE_LINKING_POOLS | GYRE_LINKING_SHARED | GYRE_LINKING_WORKER | GYRE_LINKING_ROUNDS |
-                      GYRE_LINKING_TIMES | GYRE_LINKING_LEVELS | GYRE_LINKING_CHOICES;
+                      GYRE_LINKING_TIMES | GYRE_LINKING_LEVELS | GYRE_LINKING_CHOICES |
+                      GYRE_LINKING_KEY_CYCLES | GYRE_LINKING_SIDE_LEVELS;
     gyre_device_info_give(info, &now);
     return GYRE_OK;
 }

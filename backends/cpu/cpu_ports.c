@@ -9,6 +9,7 @@
 #include "../device/device_link_times.h"
 #include "cpu_link_ring.h"
 #include "cpu_seat.h"
+#include "cpu_stash.h"
 #include "cpu_trace.h"
 
 /* ---- room ---- */
@@ -95,6 +96,7 @@ void cpu_ports_finish(struct cpu_worker *worker)
     free(worker->links.thrown);
     free(worker->links.memory);
     free(worker->links.kept.bytes);
+    cpu_stash_finish(worker);
 }
 
 /* A port of the kernel's own, which asks or not. */
@@ -166,6 +168,14 @@ static bool takes_jobs(const gyre_link_table *table)
     return false;
 }
 
+static bool must_drain(const gyre_link_table *table)
+{
+    for (uint32_t i = 0; table && i < table->inlet_count; i++)
+        if (cpu_link_is_drained(at(inlets_of(table)[i].ring)))
+            return true;
+    return false;
+}
+
 /* Finds the port by which rounds begin. */
 static gyre_u32 find_rounds(const struct cpu_worker *worker)
 {
@@ -192,8 +202,10 @@ void cpu_ports_read(struct cpu_worker *worker)
     worker->links.table = at(__atomic_load_n(&command->links, __ATOMIC_ACQUIRE));
     worker->links.branch_count = 0;
     worker->links.heard = false;
-    if (!worker->links.table)
-        worker->links.kept.waits = false; /* its flow went with the pipeline */
+    if (!worker->links.table) { /* their flows went with the pipeline */
+        worker->links.kept.waits = false;
+        worker->links.stash.count = 0;
+    }
     worker->links.port_count = worker->resident->kernel->port_count;
     if (worker->links.table && worker->links.table->port_count > worker->links.port_count)
         worker->links.port_count = worker->links.table->port_count;
@@ -203,6 +215,7 @@ void cpu_ports_read(struct cpu_worker *worker)
             open_branches(worker, i);
     }
     worker->links.pools = takes_jobs(worker->links.table);
+    worker->links.drains = must_drain(worker->links.table);
     worker->links.levels = find_levels(worker->links.table);
     worker->links.rounds = find_rounds(worker);
     for (uint32_t i = 0; i < worker->queue_count && i < GYRE_QUEUES_MAX; i++)

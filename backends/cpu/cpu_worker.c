@@ -340,7 +340,8 @@ static bool stage_has_work(const struct cpu_worker *worker)
     if (!cpu_seat_try(seat))
         return queues_have_work(worker, true);
     const bool room = cpu_ports_have_room(worker) || (worker->parked && cpu_ports_have_untold(worker));
-    const bool found = (room && cpu_links_have_messages(worker)) || queues_have_work(worker, room);
+    const bool found = (room && cpu_links_have_messages(worker)) || cpu_links_have_full_rings(worker) ||
+                       queues_have_work(worker, room);
     return cpu_seat_leave(seat) || found;
 }
 
@@ -356,7 +357,8 @@ static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
         if (worker->links.seat)
             return stage_has_work(worker);
         const bool room = cpu_ports_have_room(worker);
-        return (room && cpu_links_have_messages(worker)) || queues_have_work(worker, room);
+        return (room && cpu_links_have_messages(worker)) || cpu_links_have_full_rings(worker) ||
+               queues_have_work(worker, room);
     }
     return queues_have_work(worker, true);
 }

@@ -189,7 +189,7 @@ static void refuse_without_ports(struct checker *checker, const struct place *pl
     report_refuse(
         &checker->report, "check", place,
         "this kernel or helper has no 'ports', which gyre_emit, gyre_ask and GYRE_MORE need: kernels declared with GYRE_KERNEL_TO and the "
-        "like have, so do handlers declared with GYRE_HANDLER_TO, helpers take it as a parameter of that name, as in `GYRE_HELPER void f(gyre_context *gyre, "
+        "like have, so do handlers declared with GYRE_HANDLER_TO, hooks of keyed actors emit nothing, helpers take it as a parameter of that name, as in `GYRE_HELPER void f(gyre_context *gyre, "
         "split_ports *ports)`");
 }
 

@@ -98,6 +98,16 @@ static const struct usage {
      "`GYRE_ACTOR_TO(name, request, reply, ports, state)`, gyre_none for what it does not have"},
     {"GYRE_ACTOR_TO_WITH",
      "`GYRE_ACTOR_TO_WITH(name, request, reply, ports, state, buffers)`, gyre_none for what it does not have"},
+    {"GYRE_KEYED_ACTOR_TO",
+     "`GYRE_KEYED_ACTOR_TO(name, request, reply, ports, state, key)`, gyre_none for what it does not have: `key` is a field "
+     "of the request"},
+    {"GYRE_KEYED_ACTOR_LIVES_TO",
+     "`GYRE_KEYED_ACTOR_LIVES_TO(name, request, reply, ports, state, key)`, with GYRE_BORN(name) and GYRE_PASSIVE(name)"},
+    {"GYRE_KEYED_ACTOR_REMINDED_TO",
+     "`GYRE_KEYED_ACTOR_REMINDED_TO(name, request, reply, ports, state, key)`, with GYRE_REMINDED(name)"},
+    {"GYRE_KEYED_ACTOR_LIVES_REMINDED_TO",
+     "`GYRE_KEYED_ACTOR_LIVES_REMINDED_TO(name, request, reply, ports, state, key)`, with GYRE_BORN(name), "
+     "GYRE_PASSIVE(name) and GYRE_REMINDED(name)"},
     {"GYRE_PORTS",
      "`GYRE_PORTS(name, LIST)`, and before it `#define LIST(PORT) PORT(word, words, 8)`: a message, the port's name, and "
      "how many messages one call may emit to it"},

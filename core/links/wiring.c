@@ -249,18 +249,26 @@ static gyre_status resolve_share(const gyre_pipeline *pipeline, const gyre_link_
     return status;
 }
 
+/* Whether the link's target empties it also while it has no room itself. */
+static bool is_drained(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    struct gyre_dispatch *device = pipeline->nodes[link->to].facts.device;
+    return gyre_dispatch_device_info(device)->knows_links & GYRE_LINKING_KEY_CYCLES;
+}
+
 static gyre_status check_keys_of_cycles(const gyre_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
-        if (link->is_in_cycle && link->key.share != GYRE_LINK_SHARE_ANY) {
+        if (link->is_in_cycle && link->key.share != GYRE_LINK_SHARE_ANY && !is_drained(pipeline, link)) {
+            const struct gyre_node_facts *to = &pipeline->nodes[link->to].facts;
             gyre_error_set(
-                GYRE_INVALID,
+                GYRE_UNIMPLEMENTED,
                 "link '%s' is part of a cycle, and shares its messages by key among the %u blocks of "
-                "kernel '%s', which a cycle cannot have: give the kernel one block%s",
-                link->name, pipeline->nodes[link->to].facts.blocks, pipeline->nodes[link->to].facts.name,
+                "kernel '%s', which backend '%s' does not have yet: give the kernel one block%s",
+                link->name, to->blocks, to->name, gyre_dispatch_backend(to->device),
                 link->key.share == GYRE_LINK_SHARE_KEY ? ", or leave `share` out" : "");
-            return gyre_wiring_blame(link->place.share, GYRE_INVALID);
+            return gyre_wiring_blame(link->place.share, GYRE_UNIMPLEMENTED);
         }
     }
     return GYRE_OK;

@@ -206,7 +206,14 @@ enum gyre_linking {
     /* since 2.11: a link may lead to one of the types that its target takes (gyre_link_ring.choice) */
     GYRE_LINKING_CHOICES = 131072,
     /* since 2.11: blocks note when they send messages, and count how long these waited (gyre_link_ring.times) */
-    GYRE_LINKING_TIMES = 262144
+    GYRE_LINKING_TIMES = 262144,
+    /*
+     * since 2.11: links of cycles may be by key. A block takes the messages whose keys it owns out of such a ring (gyre_link_ring.run is not 0)
+     * also while it has no room for what they cause, so that no message of a busy block holds up those behind it
+     */
+    GYRE_LINKING_KEY_CYCLES = 524288,
+    /* since 2.11: what leads to a tap, and a member of a pool, has a level, too (GYRE_LINKING_LEVELS) */
+    GYRE_LINKING_SIDE_LEVELS = 1048576
 };
 
 typedef struct gyre_device_info {

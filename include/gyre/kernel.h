@@ -84,6 +84,8 @@
  *     GYRE_GRID_KERNEL_TO_WITH(name, request, reply, ports, scratch, state, buffers)
  *     GYRE_ACTOR_TO(name, request, reply, ports, state)
  *     GYRE_ACTOR_TO_WITH(name, request, reply, ports, state, buffers)
+ *     GYRE_KEYED_ACTOR_TO(name, request, reply, ports, state, key), and GYRE_KEYED_ACTOR_LIVES_TO, GYRE_KEYED_ACTOR_REMINDED_TO and
+ *     GYRE_KEYED_ACTOR_LIVES_REMINDED_TO with the same arguments; their hooks emit nothing. On the CPU and OpenCL
  *     GYRE_KERNEL_OF_TO(name, LIST, ports), GYRE_BLOCK_KERNEL_OF_TO(name, LIST, ports, scratch),
  *     GYRE_ACTOR_OF_TO(name, LIST, ports, state), each also _WITH; a handler that emits: GYRE_HANDLER_TO
  *

@@ -13,13 +13,13 @@
 #include <gyre/ring_layout.h>
 
 static const struct conformance_case *const groups[] = {
-    lifecycle_cases,   message_cases, call_cases,       kernel_cases,      queue_cases,    refusal_cases,
-    overtaking_cases,  handle_cases,  timing_cases,     shard_cases,       header_cases,   bridged_cases,
-    behaviour_cases,   level_cases,   typed_cases,      query_cases,       span_cases,     large_span_cases,
-    name_cases,        device_cases,  wait_cases,       link_cases,        link_end_cases, link_pause_cases,
-    link_key_cases,    topic_cases,   subscriber_cases, change_cases,      cycle_cases,    ask_cases,
-    observation_cases, round_cases,   link_level_cases, link_choice_cases, pool_cases,     keyed_cases,
-    reminder_cases,    spread_cases,  collect_cases,    far_link_cases,    grid_cases};
+    lifecycle_cases,   message_cases,  call_cases,       kernel_cases,      queue_cases,    refusal_cases,
+    overtaking_cases,  handle_cases,   timing_cases,     shard_cases,       header_cases,   bridged_cases,
+    behaviour_cases,   level_cases,    typed_cases,      query_cases,       span_cases,     large_span_cases,
+    name_cases,        device_cases,   wait_cases,       link_cases,        link_end_cases, link_pause_cases,
+    link_key_cases,    topic_cases,    subscriber_cases, change_cases,      cycle_cases,    ask_cases,
+    observation_cases, round_cases,    link_level_cases, link_choice_cases, pool_cases,     keyed_cases,
+    keyed_port_cases,  reminder_cases, spread_cases,     collect_cases,     far_link_cases, grid_cases};
 enum { GROUPS = sizeof groups / sizeof groups[0], NOT_HERE = 77 };
 
 void require_(bool holds, const char *what, const char *file, int line)

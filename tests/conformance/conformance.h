@@ -34,8 +34,8 @@ extern const struct conformance_case lifecycle_cases[], message_cases[], call_ca
     large_span_cases[], name_cases[], device_cases[], query_cases[], wait_cases[], link_cases[],
     link_end_cases[], link_pause_cases[], topic_cases[], subscriber_cases[], change_cases[], cycle_cases[],
     ask_cases[], pool_cases[], round_cases[], link_level_cases[], link_choice_cases[], observation_cases[],
-    keyed_cases[], reminder_cases[], link_key_cases[], spread_cases[], collect_cases[], far_link_cases[],
-    grid_cases[];
+    keyed_cases[], keyed_port_cases[], reminder_cases[], link_key_cases[], spread_cases[], collect_cases[],
+    far_link_cases[], grid_cases[];
 
 void require_(bool holds, const char *what, const char *file, int line);
 #define require(condition) require_((condition), #condition, __FILE__, __LINE__)

@@ -670,8 +670,8 @@ static void keyed_actors_are_entries_of_pipelines(struct conformance *test)
 
 /* ---- mistakes in links by key ---- */
 
-static void require_refused(struct conformance *test, const char *from, const char *to, gyre_share share,
-                            const char *key, const char *sentence)
+static gyre_status open_refused(struct conformance *test, const char *from, const char *to, gyre_share share,
+                                const char *key)
 {
     char entry[32];
     gyre_pipeline *pipeline = NULL;
@@ -685,7 +685,13 @@ static void require_refused(struct conformance *test, const char *from, const ch
                                      .link_count = 1,
                                      .quota = 1};
     snprintf(entry, sizeof entry, "%.*s", (int)strcspn(from, "."), from);
-    require(gyre_pipeline_open(test->runtime, &desc, &pipeline) == GYRE_INVALID);
+    return gyre_pipeline_open(test->runtime, &desc, &pipeline);
+}
+
+static void require_refused(struct conformance *test, const char *from, const char *to, gyre_share share,
+                            const char *key, const char *sentence)
+{
+    require(open_refused(test, from, to, share, key) == GYRE_INVALID);
     require_sentence(sentence);
 }
 
@@ -704,8 +710,12 @@ static void wrong_keys_of_links_are_told(struct conformance *test)
     require_refused(test, "feed.out", "feed", (gyre_share)2, NULL, "share: expected a gyre_share, found 2");
     require_refused(test, "feed.out", "marks", GYRE_SHARE_KEY, "number",
                     "keyed actor 'marks' keeps a state for each 'key': name that key, or none");
-    require_refused(test, "feed.out", "feed", GYRE_SHARE_KEY, "key",
-                    "part of a cycle, and shares its messages by key among the 2 blocks of kernel 'feed'");
+    if (strcmp(test->backend, "cuda") == 0) { /* elsewhere such cycles are there (keyed_ports.c) */
+        require(open_refused(test, "feed.out", "feed", GYRE_SHARE_KEY, "key") == GYRE_UNIMPLEMENTED);
+        require_sentence(
+            "part of a cycle, and shares its messages by key among the 2 blocks of kernel 'feed', which "
+            "backend 'cuda' does not have yet");
+    }
     require_refused(test, "priced.out", "priced", GYRE_SHARE_KEY, "price", "the key 'price' is a float");
     require_refused(test, "priced.out", "priced", GYRE_SHARE_KEY, "much",
                     "the key 'much' has 65 bytes, and the key of a keyed actor or a link 64 at most");

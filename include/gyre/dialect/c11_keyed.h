@@ -230,17 +230,19 @@ GYRE_HELPER void gyre_canary_count_(gyre_keyed_part *part, const gyre_u8 *key, g
 /* ---- declaring ---- */
 
 #ifdef GYRE_CHECK
+#define GYRE_KEYED_MEMBER_(name_, request_, key_)                                                            \
+    enum { gyre_key_of_##name_ = sizeof(((request_ *)0)->key_) };
 #define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
     GYRE_DECLARE_LANE_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                             \
-    enum { gyre_key_of_##name_ = sizeof(((request_ *)0)->key_) };
+    GYRE_KEYED_MEMBER_(name_, request_, key_)
 #else
-#define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
-    GYRE_HANDLE_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                                   \
+/* Calls the handler with the state of the request's key. Behind the key stand the hooks. */
+#define GYRE_KEYED_CALL_(name_, request_, key_, ...)                                                         \
     static int gyre_keyed_handler_##name_(                                                                   \
         const void *gyre_its_request_, void *gyre_its_reply_, void *gyre_its_table_,                         \
         void *gyre_its_scratch_, const gyre_binding *gyre_its_buffers_, gyre_context *gyre_its_context_)     \
     {                                                                                                        \
-        const gyre_keyed_hooks_ gyre_its_hooks_ = hooks_;                                                    \
+        const gyre_keyed_hooks_ gyre_its_hooks_ = __VA_ARGS__;                                               \
         const gyre_u8 *gyre_its_key_ = (const gyre_u8 *)gyre_its_request_ + offsetof(request_, key_);        \
         gyre_keyed_use_ gyre_its_use_;                                                                       \
         if (!gyre_admit_##request_(gyre_its_context_,                                                        \
@@ -256,11 +258,17 @@ GYRE_HELPER void gyre_canary_count_(gyre_keyed_part *part, const gyre_u8 *key, g
                            gyre_its_context_->failed != 0);                                                  \
         gyre_keyed_leave_(gyre_its_table_, gyre_its_context_, &gyre_its_use_);                               \
         return gyre_its_result_;                                                                             \
-    }                                                                                                        \
-    GYRE_RUNNER_OF_(name_, request_, reply_, gyre_keyed_handler_##name_)                                     \
+    }
+/* What follows `runner_` are further members of the descriptor, with a comma behind each. */
+#define GYRE_KEYED_DESCRIBE_(name_, request_, reply_, state_, key_, reminds_, runner_, ...)                  \
     GYRE_DESCRIBE_AS_(gyre_keyed_handler_##name_, 4, name_, request_, reply_, gyre_none, state_, gyre_none,  \
-                      gyre_runner_##name_, .key = #key_, .key_offset = offsetof(request_, key_),             \
-                      .key_size = sizeof(((request_ *)0)->key_), .remind = reminds_, )
+                      runner_, .key = #key_, .key_offset = offsetof(request_, key_),                         \
+                      .key_size = sizeof(((request_ *)0)->key_), .remind = reminds_, __VA_ARGS__)
+#define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
+    GYRE_HANDLE_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                                   \
+    GYRE_KEYED_CALL_(name_, request_, key_, hooks_)                                                          \
+    GYRE_RUNNER_OF_(name_, request_, reply_, gyre_keyed_handler_##name_)                                     \
+    GYRE_KEYED_DESCRIBE_(name_, request_, reply_, state_, key_, reminds_, gyre_runner_##name_, )
 #endif
 #define GYRE_KEYED_NO_HOOKS_                                                                                 \
     {                                                                                                        \

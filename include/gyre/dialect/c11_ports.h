@@ -79,14 +79,24 @@
     GYRE_DECLARE_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)
 #define GYRE_DECLARE_BLOCK_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)           \
     GYRE_DECLARE_LANE_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)
+#define GYRE_DECLARE_KEYED_TO_(name_, request_, reply_, ports_, state_, key_, hooks_, reminds_)              \
+    GYRE_DECLARE_LANE_TO_(4, name_, request_, reply_, gyre_none, state_, gyre_none, ports_)                  \
+    GYRE_KEYED_MEMBER_(name_, request_, key_)
 #else
-#define GYRE_DECLARE_LANE_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)            \
+#define GYRE_CALL_HANDLER_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)            \
     _Static_assert(sizeof(ports_) == gyre_ports_of_##ports_ * sizeof(gyre_cpu_port), "layout");              \
     GYRE_HANDLER_TO_(name_, request_, reply_, scratch_, state_, buffers_, ports_);                           \
     GYRE_CALL_HANDLER_(form_, name_, request_, reply_, buffers_, ,                                           \
                        GYRE_PORTS_AT_(ports_, gyre_its_context_))                                            \
     GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_, gyre_port_types_##ports_,       \
-                        gyre_ports_of_##ports_)                                                              \
+                        gyre_ports_of_##ports_)
+#define GYRE_DECLARE_KEYED_TO_(name_, request_, reply_, ports_, state_, key_, hooks_, reminds_)              \
+    GYRE_CALL_HANDLER_TO_(4, name_, request_, reply_, gyre_none, state_, gyre_none, ports_)                  \
+    GYRE_KEYED_CALL_(name_, request_, key_, hooks_)                                                          \
+    GYRE_KEYED_DESCRIBE_(name_, request_, reply_, state_, key_, reminds_, 0,                                 \
+                         .ports = gyre_port_types_##ports_, .port_count = gyre_ports_of_##ports_, )
+#define GYRE_DECLARE_LANE_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)            \
+    GYRE_CALL_HANDLER_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)                \
     GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, 0,                            \
                    .ports = gyre_port_types_##ports_, .port_count = gyre_ports_of_##ports_, )
 #define GYRE_DECLARE_BLOCK_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)           \

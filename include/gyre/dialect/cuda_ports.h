@@ -94,6 +94,14 @@ enum { gyre_ports_of_gyre_no_ports = 0 };
 #define GYRE_DECLARE_BLOCK_TO_(form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)           \
     GYRE_DECLARE_TO_(GYRE_ENTRY_BLOCK_TO_, form_, name_, request_, reply_, scratch_, state_, buffers_, ports_)
 
+/* Blocks that own keys get their messages from those that read (cuda_keyed_routes.h), and have no rings to send by. */
+#define GYRE_DECLARE_KEYED_TO_(name_, request_, reply_, ports_, state_, key_, hooks_, reminds_)              \
+    static_assert(sizeof(gyre_u32) == 0,                                                                     \
+                  "keyed actor '" #name_                                                                     \
+                  "' has ports, which keyed actors do not have on CUDA yet: run it on backend 'cpu' or "     \
+                  "'opencl'");                                                                               \
+    GYRE_HANDLER_TO_(name_, request_, reply_, gyre_none, state_, gyre_none, ports_);
+
 #include "gyre/dialect/ports.h"
 
 /* ---- what handlers call ---- */

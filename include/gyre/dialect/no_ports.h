@@ -41,6 +41,18 @@
 #define GYRE_ACTOR_TO(name_, request_, reply_, ports_, state_) GYRE_NO_PORTS_(name_, request_, reply_, ports_)
 #define GYRE_ACTOR_TO_WITH(name_, request_, reply_, ports_, state_, buffers_)                                \
     GYRE_NO_PORTS_(name_, request_, reply_, ports_)
+#define GYRE_KEYED_ACTOR_TO(name_, request_, reply_, ports_, state_, key_)                                   \
+    GYRE_NO_PORTS_(name_, request_, reply_, ports_)
+#define GYRE_KEYED_ACTOR_LIVES_TO(name_, request_, reply_, ports_, state_, key_)                             \
+    GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \
+    GYRE_NO_PORTS_(name_, request_, reply_, ports_)
+#define GYRE_KEYED_ACTOR_REMINDED_TO(name_, request_, reply_, ports_, state_, key_)                          \
+    GYRE_KEYED_REMINDED_(name_, state_)                                                                      \
+    GYRE_NO_PORTS_(name_, request_, reply_, ports_)
+#define GYRE_KEYED_ACTOR_LIVES_REMINDED_TO(name_, request_, reply_, ports_, state_, key_)                    \
+    GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \
+    GYRE_KEYED_REMINDED_(name_, state_)                                                                      \
+    GYRE_NO_PORTS_(name_, request_, reply_, ports_)
 #define GYRE_KERNEL_OF_TO(name_, LIST_, ports_) GYRE_NO_PORTS_(name_, name_##_request, name_##_reply, ports_);
 #define GYRE_KERNEL_OF_TO_WITH(name_, LIST_, ports_, state_, buffers_)                                       \
     GYRE_NO_PORTS_(name_, name_##_request, name_##_reply, ports_);

@@ -168,13 +168,19 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
 
 /*
  * Calls the handler with the state of the request's key. It and the hooks see the block that owns the key, as on the other backends;
- * what comes afterwards, as a reply's place, is of the lane's own block.
+ * what comes afterwards, as a reply's place, is of the lane's own block. `has_`: TO, if its
+ * handler has these ports, or NO.
  */
-#define GYRE_KEYED_CALL_(name_, request_, reply_, state_, key_)                                              \
+#define GYRE_KEYED_TAKES_NO_(ports_)
+#define GYRE_KEYED_TAKES_TO_(ports_) , ports_ *gyre_its_ports_
+#define GYRE_KEYED_GIVES_NO_
+#define GYRE_KEYED_GIVES_TO_ , gyre_its_ports_
+#define GYRE_KEYED_CALL_(has_, ports_, name_, request_, reply_, state_, key_)                                \
     GYRE_HELPER gyre_result gyre_keyed_handler_##name_(                                                      \
         const __global request_ *gyre_its_request_, __global reply_ *gyre_its_reply_,                        \
         const __global gyre_keyed_table *gyre_its_table_, __local gyre_none *gyre_its_scratch_,              \
-        const gyre_none *gyre_its_buffers_, gyre_context *gyre_its_context_)                                 \
+        const gyre_none *gyre_its_buffers_,                                                                  \
+        gyre_context *gyre_its_context_ GYRE_KEYED_TAKES_##has_##_(ports_))                                  \
     {                                                                                                        \
         const gyre_u32 gyre_its_block_ = gyre_its_context_->block;                                           \
         gyre_result gyre_its_result_ = GYRE_FAILED;                                                          \
@@ -184,7 +190,7 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
             gyre_its_result_ = gyre_handler_##name_(                                                         \
                 gyre_its_request_, gyre_its_reply_,                                                          \
                 (__global state_ *)gyre_keyed_state(gyre_its_table_, gyre_its_use_.entry),                   \
-                gyre_its_scratch_, gyre_its_buffers_, gyre_its_context_);                                    \
+                gyre_its_scratch_, gyre_its_buffers_, gyre_its_context_ GYRE_KEYED_GIVES_##has_##_);         \
             GYRE_CANARY_COUNT_(gyre_its_use_.part, (const __global gyre_u8 *)&gyre_its_request_->key_,       \
                                sizeof(((request_ *)0)->key_), gyre_its_context_->failed != 0);               \
             gyre_keyed_leave_(gyre_its_table_, gyre_its_context_, &gyre_its_use_);                           \
@@ -201,18 +207,32 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
 #define GYRE_CALL_KEYED_(name_, request, reply, state, scratch, buffers, gyre)                               \
     gyre_keyed_handler_##name_((request), (reply), (const __global gyre_keyed_table *)(state), (scratch),    \
                                (buffers), (gyre))
+/* The same of one with ports. */
+#define GYRE_HAVE_KEYED_TO_(ports_, gyre)               GYRE_HAVE_TO_(ports_, gyre)
+#define GYRE_AIM_KEYED_TO_(ports_, epoch, replies, i)   GYRE_AIM_TO_(ports_, epoch, replies, i)
+#define GYRE_COUNT_KEYED_TO_(ports_, epoch, replies, i) GYRE_COUNT_TO_(ports_, epoch, replies, i)
+#define GYRE_STOP_KEYED_TO_(gyre)                       GYRE_STOP_TO_(gyre)
+#define GYRE_CALL_KEYED_TO_(name_, request, reply, state, scratch, buffers, gyre)                            \
+    gyre_keyed_handler_##name_((request), (reply), (const __global gyre_keyed_table *)(state), (scratch),    \
+                               (buffers), (gyre), &gyre_its_ports_)
 
-#define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
-    GYRE_DECLARE_KEYED_WITH_(name_, request_, reply_, state_, key_, hooks_)
-#define GYRE_DECLARE_KEYED_WITH_(name_, request_, reply_, state_, key_, hooks_)                              \
-    GYRE_HANDLER_(name_, request_, reply_, gyre_none, state_, gyre_none);                                    \
+/* All of a keyed actor except the declaration of its handler. */
+#define GYRE_DECLARE_KEYED_WITH_(has_, keyed_, ports_, name_, request_, reply_, state_, key_, hooks_)        \
     GYRE_DESCRIBE_KERNEL_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                          \
     GYRE_EXPORTED_TEXT_(gyre_key_##name_, #key_)                                                             \
     GYRE_KEYED_ROOM_(name_, hooks_)                                                                          \
     GYRE_KEYED_ENTER_(name_, request_, key_, hooks_)                                                         \
-    GYRE_KEYED_CALL_(name_, request_, reply_, state_, key_)                                                  \
-    GYRE_ENTRY_ALONE_(0, GYRE_NO_SCRATCH_, KEYED, gyre_none, name_, request_, reply_, gyre_none, state_,     \
+    GYRE_KEYED_CALL_(has_, ports_, name_, request_, reply_, state_, key_)                                    \
+    GYRE_ENTRY_ALONE_(0, GYRE_NO_SCRATCH_, keyed_, ports_, name_, request_, reply_, gyre_none, state_,       \
                       gyre_none)
+#define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
+    GYRE_HANDLER_(name_, request_, reply_, gyre_none, state_, gyre_none);                                    \
+    GYRE_DECLARE_KEYED_WITH_(NO, KEYED, gyre_none, name_, request_, reply_, state_, key_, hooks_)
+#define GYRE_DECLARE_KEYED_TO_(name_, request_, reply_, ports_, state_, key_, hooks_, reminds_)              \
+    GYRE_HANDLER_TO_(name_, request_, reply_, gyre_none, state_, gyre_none, ports_);                         \
+    _Static_assert(sizeof(ports_) == gyre_ports_of_##ports_ * sizeof(gyre_opencl_port), "layout");           \
+    GYRE_EXPORTED_TEXT_(gyre_leads_##name_, #ports_)                                                         \
+    GYRE_DECLARE_KEYED_WITH_(TO, KEYED_TO, ports_, name_, request_, reply_, state_, key_, hooks_)
 
 /** The key of the message leaves when its handler has returned. */
 #define gyre_forget(gyre) ((void)((gyre)->forgets = 1))

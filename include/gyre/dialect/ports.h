@@ -5,6 +5,7 @@
  *
  *   GYRE_DECLARE_LANE_TO_(form, name, request, reply, scratch, state, buffers, ports)
  *   GYRE_DECLARE_BLOCK_TO_(the same parameters)   both declare gyre_handler_<name>, and define the code that calls it
+ *   GYRE_DECLARE_KEYED_TO_(name, request, reply, ports, state, key, hooks, reminds)
  *   GYRE_PORTS_AT_(ports, context)   a pointer to the ports of the current call, of that type
  */
 #ifndef GYRE_DIALECT_PORTS_H
@@ -58,6 +59,31 @@
     GYRE_DECLARE_LANE_TO_(3, name_, request_, reply_, gyre_none, state_, gyre_none, ports_)                  \
     GYRE_HANDLER_TO_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, gyre_none, ports_,    \
                            gyre_scratch_, state, gyre_buffers_)
+
+/* ---- keyed actors (forms.h), whose hooks emit nothing ---- */
+
+#define GYRE_KEYED_HANDLER_TO_(name_, request_, reply_, ports_, state_)                                      \
+    GYRE_KEYED_MARK_(name_)                                                                                  \
+    GYRE_HANDLER_TO_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, gyre_none, ports_,    \
+                           gyre_scratch_, state, gyre_buffers_)
+#define GYRE_KEYED_ACTOR_TO(name_, request_, reply_, ports_, state_, key_)                                   \
+    GYRE_DECLARE_KEYED_TO_(name_, request_, reply_, ports_, state_, key_, GYRE_KEYED_NO_HOOKS_, 0)           \
+    GYRE_KEYED_HANDLER_TO_(name_, request_, reply_, ports_, state_)
+#define GYRE_KEYED_ACTOR_LIVES_TO(name_, request_, reply_, ports_, state_, key_)                             \
+    GYRE_DECLARE_LIVES_(name_, request_, state_)                                                             \
+    GYRE_DECLARE_KEYED_TO_(name_, request_, reply_, ports_, state_, key_, GYRE_KEYED_HOOKS_(name_), 0)       \
+    GYRE_KEYED_HANDLER_TO_(name_, request_, reply_, ports_, state_)
+#define GYRE_KEYED_ACTOR_REMINDED_TO(name_, request_, reply_, ports_, state_, key_)                          \
+    GYRE_DECLARE_REMINDED_(name_, state_)                                                                    \
+    GYRE_DECLARE_KEYED_TO_(name_, request_, reply_, ports_, state_, key_, GYRE_KEYED_REMINDS_(name_),        \
+                           gyre_fires_##name_)                                                               \
+    GYRE_KEYED_HANDLER_TO_(name_, request_, reply_, ports_, state_)
+#define GYRE_KEYED_ACTOR_LIVES_REMINDED_TO(name_, request_, reply_, ports_, state_, key_)                    \
+    GYRE_DECLARE_LIVES_(name_, request_, state_)                                                             \
+    GYRE_DECLARE_REMINDED_(name_, state_)                                                                    \
+    GYRE_DECLARE_KEYED_TO_(name_, request_, reply_, ports_, state_, key_, GYRE_KEYED_ALL_HOOKS_(name_),      \
+                           gyre_fires_##name_)                                                               \
+    GYRE_KEYED_HANDLER_TO_(name_, request_, reply_, ports_, state_)
 
 /* ---- kernels of several types (choices.h) ---- */
 

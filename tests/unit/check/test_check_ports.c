@@ -67,6 +67,15 @@ static const struct mistake {
     {MESSAGES PORTS "GYRE_KERNEL_TO(split, line, gyre_none, split_ports);\n" EMIT, 9, "leave the ';' out"},
     {MESSAGES PORTS "GYRE_KERNEL_TO(split, lien, gyre_none, split_ports)\n" DOES(""), 9,
      "'lien' is no message"},
+    {MESSAGES PORTS "GYRE_KEYED_ACTOR_TO(split, line, gyre_none, split_ports, word)\n" EMIT, 9,
+     "write `GYRE_KEYED_ACTOR_TO(name, request, reply, ports, state, key)`"},
+    {MESSAGES PORTS "GYRE_KEYED_ACTOR_TO(split, line, gyre_none, spilt_ports, word, number)\n" EMIT, 9,
+     "'spilt_ports' are no ports that were declared before this kernel"},
+    {MESSAGES PORTS "GYRE_KEYED_ACTOR(split, line, gyre_none, word, number)\n" EMIT, 10,
+     "this kernel or helper has no 'ports', which gyre_emit, gyre_ask and GYRE_MORE need"},
+    {MESSAGES PORTS "GYRE_KEYED_ACTOR_REMINDED_TO(split, line, gyre_none, split_ports, word, number)\n" EMIT
+                    "GYRE_REMINDED(split) { gyre_emit(gyre, words)->at = 1; }\n",
+     11, "hooks of keyed actors emit nothing"},
     /* gyre_emit */
     {MESSAGES PORTS KERNEL DOES("gyre_emit(gyre, wods)->at = 1;"), 10,
      "'wods' is no port of 'split_ports', which has: words, errors; did you mean 'words'?"},
