@@ -95,7 +95,8 @@ static void write_bytes(char *text, size_t size, const char *what, uint64_t firs
 static void write_memory(const struct cpu_worker *worker, const struct cpu_touch *touch, uint64_t skip,
                          char *text, size_t size)
 {
-    static const char *const words[] = {"memory", "request", "reply", "scratch", "state", "buffer"};
+    static const char *const words[] = {"memory", "request", "reply",        "scratch",
+                                        "state",  "buffer",  "flow's memory"};
     const gyre_cpu_range *const range = touch->range;
     const gyre_type *const type = type_of(worker->resident->kernel, range->sort);
     const uint64_t offset = (uint64_t)((const gyre_u8 *)touch->at - range->from) + skip;
