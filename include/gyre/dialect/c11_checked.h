@@ -437,6 +437,16 @@ GYRE_UNCHECKED_ static void gyre_wait_checked_(gyre_context *gyre, const char *p
     gyre_call_now_ = call;
 }
 
+/* The same for the blocks of a grid. */
+#define GYRE_WAIT_FOR_ALL_(gyre, place) gyre_wait_for_all_checked_((gyre), (place))
+GYRE_UNCHECKED_ static void gyre_wait_for_all_checked_(gyre_context *gyre, const char *place)
+{
+    gyre_call_ *call = gyre_call_now_;
+    gyre_call_now_ = 0;
+    gyre->services->grid_barrier(gyre, place);
+    gyre_call_now_ = call;
+}
+
 GYRE_UNCHECKED_ static void gyre_call_open_(gyre_call_ *call, gyre_context *context, const void *request,
                                             gyre_u64 request_size, int request_grows, void *reply,
                                             gyre_u32 reply_size, gyre_u32 reply_least, int reply_grows)
