@@ -67,7 +67,8 @@ void cpu_check_close(struct gyre_device *device)
 static bool prepare_block(struct cpu_worker *worker, struct cpu_watched *watched)
 {
     const struct cpu_settings *const settings = &worker->resident->device->settings;
-    watched->latest = calloc(worker->resident->lanes, sizeof *watched->latest);
+    watched->latest =
+        calloc((size_t)worker->resident->lanes * worker->resident->together, sizeof *watched->latest);
     if (settings->checks & CPU_CHECK_DEADLOCK)
         cpu_lanes_on_divergence(worker->lanes, cpu_finding_deadlock);
     if (!(settings->checks & CPU_CHECK_SCHEDULE))
@@ -88,7 +89,7 @@ bool cpu_check_prepare(struct cpu_worker *worker)
     if (gyre_form_shares(resident->kernel->form) && !prepare_block(worker, watched))
         return false;
     return !(resident->device->settings.checks & CPU_CHECK_MEMORY) ||
-           cpu_written_prepare(watched, resident->kernel);
+           cpu_written_prepare(watched, resident->kernel, resident->together);
 }
 
 void cpu_check_finish(struct cpu_worker *worker)
@@ -177,12 +178,22 @@ static bool belongs_to_message(const gyre_cpu_range *range)
            range->sort == GYRE_SORT_SCRATCH;
 }
 
-/* Addresses of different messages' replies may be the same, so such memory has numbers of its own. */
-static uint64_t number_of(const gyre_cpu_range *range, const void *at)
+/* The lane's number among all that share the message. */
+static uint32_t lane_of(const gyre_context *context)
 {
+    const struct cpu_worker *const worker = context->owner;
+    return worker->resident->together > 1 ? cpu_lanes_number(context) : context->lane;
+}
+
+/* Addresses of different messages' replies may be the same, so such memory has numbers of its own; a scratch is a block's. */
+static uint64_t number_of(const gyre_context *context, const gyre_cpu_range *range, const void *at)
+{
+    const struct cpu_worker *const worker = context->owner;
     if (!belongs_to_message(range))
         return (uint64_t)(uintptr_t)at;
-    return (uint64_t)range->sort << 48 | (uint64_t)((const gyre_u8 *)at - range->from);
+    const uint64_t block =
+        range->sort == GYRE_SORT_SCRATCH && worker->resident->together > 1 ? context->block : 0;
+    return (uint64_t)range->sort << 48 | block << 32 | (uint64_t)((const gyre_u8 *)at - range->from);
 }
 
 static void check_race(gyre_context *context, const struct cpu_touch *touch)
@@ -190,14 +201,17 @@ static void check_race(gyre_context *context, const struct cpu_touch *touch)
     struct cpu_worker *const worker = context->owner;
     struct cpu_watched *const watched = worker->watched;
     const bool own = belongs_to_message(touch->range);
-    if (own && !gyre_form_shares(worker->resident->kernel->form))
+    const uint32_t phase = worker->lanes ? cpu_lanes_phase(context) : 0;
+    if ((own && !gyre_form_shares(worker->resident->kernel->form)) || phase == CPU_NO_PHASE)
         return;
-    const struct cpu_access access = {.address = number_of(touch->range, touch->at),
+    const struct cpu_access access = {.address = number_of(context, touch->range, touch->at),
                                       .size = touch->size,
                                       .message = watched->message,
                                       .since = own ? watched->message : watched->since,
-                                      .phase = worker->lanes ? cpu_lanes_phase(worker->lanes) : 0,
-                                      .lane = context->lane,
+                                      .phase = phase,
+                                      .lane = lane_of(context),
+                                      .block_lanes =
+                                          worker->resident->together > 1 ? worker->resident->lanes : 0,
                                       .write = touch->how & GYRE_TOUCH_WRITES,
                                       .atomic = touch->how & GYRE_TOUCH_ATOMIC,
                                       .code = touch->code};
@@ -241,7 +255,7 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
     }
     cpu_crash_touch(worker, &touch);
     if (watched->latest)
-        watched->latest[context->lane] = code;
+        watched->latest[lane_of(context)] = code;
     if (watched->explored) {
         cpu_lanes_yield(context, code);
         if (how & GYRE_TOUCH_WRITES && !belongs_to_message(range))
@@ -261,7 +275,7 @@ static void wait_at_barrier(gyre_context *context, const void *code)
 {
     const struct cpu_worker *const worker = context->owner;
     if (worker->watched && worker->watched->latest)
-        worker->watched->latest[context->lane] = code;
+        worker->watched->latest[lane_of(context)] = code;
 }
 
 static void step(gyre_context *context, const void *code)

@@ -11,6 +11,7 @@
 
 #include "cpu_place.h"
 #include "cpu_resident.h"
+#include "cpu_watched.h"
 
 /* ---- the name of an array ---- */
 
@@ -103,6 +104,19 @@ static void tell_shortly(const gyre_cpu_fault *fault, const char *place, const c
                  last_name(name), (unsigned long long)fault->count);
 }
 
+/* Nobody gets the failure of a hook of a keyed actor, such as a reminder: the log has to have it. */
+static void tell_hook(const struct cpu_worker *worker, const char *sentence, gyre_i64 index)
+{
+    const gyre_host *const host = worker->resident->device->host;
+    char text[768];
+    if (!worker->watched || worker->watched->message)
+        return;
+    snprintf(text, sizeof text,
+             "kernel '%s': check memory: outside of a message, in a reminder, say: %s %lld",
+             worker->resident->kernel->name, sentence, (long long)index);
+    host->log(host->context, GYRE_LOG_WARNING, text);
+}
+
 void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault)
 {
     struct cpu_worker *const worker = context->owner;
@@ -117,6 +131,7 @@ void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault)
         snprintf(name, sizeof name, "%s", fault->type);
     tell(fault, place, name, sentence, sizeof sentence);
     context->services->log(context, sentence, fault->index);
+    tell_hook(worker, sentence, fault->index);
     if (context->failed)
         return;
     tell_shortly(fault, place, name, worker->fault.text, sizeof worker->fault.text);

@@ -128,7 +128,10 @@ static int run_seed(struct cpu_worker *worker, const struct cpu_lanes_message *m
                     uint64_t seed)
 {
     struct cpu_explored *const explored = worker->watched->explored;
-    const uint64_t scratch = worker->resident->kernel->scratch_size;
+    const uint64_t one = worker->resident->kernel->scratch_size,
+                   scratch = worker->resident->together > 1
+                                 ? worker->scratch_size * worker->resident->together
+                                 : one;
     memcpy(message->reply, explored->before, explored->reply_size);
     if (scratch)
         memset(message->scratch, SCRATCH_FILL, scratch);

@@ -95,7 +95,8 @@ static void write_bytes(char *text, size_t size, const char *what, uint64_t firs
 static void write_memory(const struct cpu_worker *worker, const struct cpu_touch *touch, uint64_t skip,
                          char *text, size_t size)
 {
-    static const char *const words[] = {"memory", "request", "reply", "scratch", "state", "buffer"};
+    static const char *const words[] = {"memory", "request", "reply",        "scratch",
+                                        "state",  "buffer",  "flow's memory"};
     const gyre_cpu_range *const range = touch->range;
     const gyre_type *const type = type_of(worker->resident->kernel, range->sort);
     const uint64_t offset = (uint64_t)((const gyre_u8 *)touch->at - range->from) + skip;
@@ -171,6 +172,21 @@ static void fail_message(gyre_context *context, const char *format, ...)
     context->fail_text = worker->watched->text;
 }
 
+/* The lane's number; in a grid of several blocks that of gyre_grid_lane. */
+static uint32_t lane_of(const gyre_context *context)
+{
+    const struct cpu_worker *const worker = context->owner;
+    return worker->lanes ? cpu_lanes_number(context) : context->lane;
+}
+
+/* The barrier that would order two lanes. */
+static const char *barrier_of(const struct cpu_worker *worker, uint32_t one, uint32_t other)
+{
+    const struct gyre_resident *const resident = worker->resident;
+    return resident->together > 1 && one / resident->lanes != other / resident->lanes ? "barrier of the grid"
+                                                                                      : "barrier";
+}
+
 /* A race of two lanes of one message. */
 static void tell_lanes(gyre_context *context, const struct cpu_touch *touch,
                        const struct cpu_earlier *earlier, const char *there, const char *here)
@@ -178,16 +194,16 @@ static void tell_lanes(gyre_context *context, const struct cpu_touch *touch,
     const struct cpu_worker *const worker = context->owner;
     char memory[TEXT_MAX], lines[TEXT_MAX], now[SOURCE_MAX + 8], before[SOURCE_MAX + 8];
     write_lines(lines, sizeof lines, there, here);
-    fail_message(context, "%s: race, lanes %u %u", lines, earlier->lane, context->lane);
+    fail_message(context, "%s: race, lanes %u %u", lines, earlier->lane, lane_of(context));
     if (was_told(checks_of(worker), earlier->code, touch->code))
         return;
     quote_source(here, now, sizeof now);
     quote_source(there, before, sizeof before);
     write_memory(worker, touch, earlier->address, memory, sizeof memory);
-    log_finding(worker, "races",
-                "lane %u %s %s at %s%s, lane %u %s it at %s%s, and no barrier is between the two",
-                context->lane, verb_of(touch->how & GYRE_TOUCH_WRITES, touch->how & GYRE_TOUCH_ATOMIC),
-                memory, here, now, earlier->lane, verb_of(earlier->write, earlier->atomic), there, before);
+    log_finding(worker, "races", "lane %u %s %s at %s%s, lane %u %s it at %s%s, and no %s is between the two",
+                lane_of(context), verb_of(touch->how & GYRE_TOUCH_WRITES, touch->how & GYRE_TOUCH_ATOMIC),
+                memory, here, now, earlier->lane, verb_of(earlier->write, earlier->atomic), there, before,
+                barrier_of(worker, lane_of(context), earlier->lane));
 }
 
 /* A race of two messages. */
@@ -239,7 +255,7 @@ void cpu_finding_unwritten(gyre_context *context, const struct cpu_touch *touch)
     quote_source(here, now, sizeof now);
     write_memory(worker, touch, 0, memory, sizeof memory);
     log_finding(worker, "memory", "lane %u reads %s at %s%s, and no lane wrote it for this message before",
-                context->lane, memory, here, now);
+                lane_of(context), memory, here, now);
 }
 
 /* ---- barriers ---- */

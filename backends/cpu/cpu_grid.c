@@ -170,6 +170,8 @@ void cpu_grid_barrier(gyre_context *context, const char *place)
 {
     struct cpu_worker *worker = context->owner;
     struct cpu_grid *grid = worker->resident->grid;
+    if (worker->resident->together > 1)
+        cpu_lanes_meet_all(context, place);
     if (context->lane != 0 || !grid)
         return;
     struct look met = {grid, __atomic_load_n(&grid->phase, __ATOMIC_RELAXED)};

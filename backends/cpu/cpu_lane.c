@@ -13,6 +13,9 @@
  *
  * With a seed (cpu_lanes_schedule) the next lane is any of those that can run, and a lane can be left at an access to
  * memory as well. Then `runnable` lists the lanes of the round that neither wait nor ended.
+ *
+ * The lanes of several blocks (cpu_lanes_split) run in the same way. A round then ends for those blocks whose lanes all wait at one
+ * barrier of the block, and when there is none, for all blocks, if all lanes wait at one barrier of the grid.
  */
 #include "cpu_lane.h"
 #include "cpu_fiber.h"
@@ -37,6 +40,8 @@ struct lane {
     const char *place; /* the source place of the barrier where the lane waits; NULL: it does not wait */
     int started;       /* with a seed: the lane has a fiber */
     int left;          /* with a seed: the lane was left at an access, and goes on there */
+    int meets_all;     /* the barrier is one of the grid */
+    size_t scratch;    /* where the scratch of the lane's block begins, behind that of the first one */
     int result;
 };
 
@@ -51,6 +56,9 @@ struct cpu_lanes {
     uint32_t current;      /* the running lane */
     uint32_t waiting;      /* lanes that met a barrier in this round */
     uint32_t phase;        /* barriers that were passed */
+    uint32_t block_lanes;  /* lanes of a block; `lane_count`, where all are of one block */
+    uint32_t grid_phase;   /* with several blocks: barriers of the grid that were passed in this message */
+    uint32_t *block_phase; /* and each block's own since then */
     uint32_t stacks_taken; /* stacks that lanes of this message use */
     uint32_t stacks_ready; /* stacks that are accessible and have a fiber */
     int first_round;
@@ -81,6 +89,22 @@ struct cpu_lanes {
 static struct lane *lane_of(gyre_context *context)
 {
     return (struct lane *)(void *)((char *)context - offsetof(struct lane, context));
+}
+
+static const struct lane *lane_of_const(const gyre_context *context)
+{
+    return (const struct lane *)(const void *)((const char *)context - offsetof(struct lane, context));
+}
+
+static int has_blocks(const struct cpu_lanes *lanes)
+{
+    return lanes->block_lanes != lanes->lane_count;
+}
+
+/* Whether lanes take turns as chance says, also where no lane is left at an access. */
+static int by_chance(const struct cpu_lanes *lanes)
+{
+    return lanes->seed || has_blocks(lanes);
 }
 
 static unsigned char *stack_of(const struct cpu_lanes *lanes, uint32_t index)
@@ -117,7 +141,7 @@ static struct cpu_fiber *take_stack(struct cpu_lanes *lanes)
     return &lanes->stacks[index].fiber;
 }
 
-/* ---- with a seed ---- */
+/* ---- by chance ---- */
 
 /* A number below `below` (xorshift64*). */
 static uint32_t choose(struct cpu_lanes *lanes, uint32_t below)
@@ -167,9 +191,58 @@ static struct cpu_fiber *choose_fiber(struct cpu_lanes *lanes, struct cpu_fiber 
     return fiber;
 }
 
+/* ---- several blocks ---- */
+
+/* Whether these lanes all wait, at one barrier: of the grid, or of their block. */
+static int have_met(const struct lane *lanes, uint32_t count, int all)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!lanes[i].place || lanes[i].meets_all != all || strcmp(lanes[i].place, lanes[0].place) != 0)
+            return 0;
+    return 1;
+}
+
+static void let_go(struct cpu_lanes *lanes, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count; i++)
+        lanes->runnable[lanes->runnable_count++] = i;
+}
+
+/* As end_seeded_round. */
+static struct cpu_fiber *end_round_of_blocks(struct cpu_lanes *lanes)
+{
+    const uint32_t each = lanes->block_lanes;
+    if (lanes->waiting == 0)
+        return &lanes->thread;
+    for (uint32_t first = 0; first < lanes->lane_count; first += each)
+        if (have_met(&lanes->lanes[first], each, 0)) {
+            let_go(lanes, first, each);
+            lanes->block_phase[first / each]++;
+        }
+    if (!lanes->runnable_count && have_met(lanes->lanes, lanes->lane_count, 1)) {
+        let_go(lanes, 0, lanes->lane_count);
+        lanes->grid_phase++;
+        memset(lanes->block_phase, 0, lanes->lane_count / each * sizeof *lanes->block_phase);
+    }
+    lanes->waiting -= lanes->runnable_count;
+    lanes->diverged = !lanes->runnable_count;
+    return lanes->diverged ? &lanes->thread : choose_fiber(lanes, NULL);
+}
+
+void cpu_lanes_split(struct cpu_lanes *lanes, uint32_t blocks, size_t scratch)
+{
+    lanes->block_lanes = lanes->lane_count / blocks;
+    for (uint32_t i = 0; i < lanes->lane_count; i++)
+        lanes->lanes[i].scratch = i / lanes->block_lanes * scratch;
+}
+
+/* ---- with a seed ---- */
+
 /* Of a round whose lanes all wait or ended: the fiber that goes on. */
 static struct cpu_fiber *end_seeded_round(struct cpu_lanes *lanes)
 {
+    if (has_blocks(lanes))
+        return end_round_of_blocks(lanes);
     if (lanes->waiting == 0)
         return &lanes->thread;
     if (lanes->waiting != lanes->lane_count)
@@ -222,7 +295,7 @@ void cpu_lanes_yield(gyre_context *context, const void *code)
     struct cpu_fiber *const next = choose_fiber(lanes, NULL);
     if (!next || next == lane->fiber)
         return;
-    note_switch(lanes, code, context->lane);
+    note_switch(lanes, code, cpu_lanes_number(context));
     lane->left = 1;
     cpu_fiber_switch(lane->fiber, next);
     lane->left = 0;
@@ -300,7 +373,7 @@ static struct cpu_fiber *next_fiber(struct cpu_lanes *lanes, struct cpu_fiber *s
 static void hand_over(struct cpu_lanes *lanes, struct cpu_fiber *self, int ended)
 {
     struct cpu_fiber *next =
-        lanes->seed ? next_seeded_fiber(lanes, self, ended) : next_fiber(lanes, self, ended);
+        by_chance(lanes) ? next_seeded_fiber(lanes, self, ended) : next_fiber(lanes, self, ended);
     if (next == self)
         return;
     cpu_fiber_switch(self, next);
@@ -319,8 +392,9 @@ static void lane_loop(void *argument)
         struct lane *lane = &lanes->lanes[lanes->current];
         const struct cpu_lanes_message *message = lanes->message;
         lane->fiber = self;
-        lane->result = message->handle(message->request, message->reply, message->state, message->scratch,
-                                       message->buffers, &lane->context);
+        lane->result = message->handle(message->request, message->reply, message->state,
+                                       (unsigned char *)message->scratch + lane->scratch, message->buffers,
+                                       &lane->context);
         lanes->failed |= (int)lane->context.failed;
         hand_over(lanes, self, 1);
     }
@@ -333,20 +407,42 @@ void cpu_lanes_barrier(gyre_context *context, const char *place)
     lane->place = place;
     if (lanes->waiting++ == 0)
         lanes->place = place;
-    else if (place != lanes->place && strcmp(place, lanes->place) != 0)
+    else if (place != lanes->place && strcmp(place, lanes->place) != 0 && !has_blocks(lanes))
         lanes->diverged = 1;
     hand_over(lanes, lane->fiber, 0);
     lane->place = NULL;
 }
 
-uint32_t cpu_lanes_phase(const struct cpu_lanes *lanes)
+void cpu_lanes_meet_all(gyre_context *context, const char *place)
 {
-    return lanes->phase;
+    struct lane *lane = lane_of(context);
+    lane->meets_all = 1;
+    cpu_lanes_barrier(context, place);
+    lane->meets_all = 0;
 }
 
+uint32_t cpu_lanes_phase(const gyre_context *context)
+{
+    const struct cpu_lanes *lanes = lane_of_const(context)->owner;
+    if (!has_blocks(lanes))
+        return lanes->phase;
+    const uint32_t own = lanes->block_phase[context->block];
+    if (lanes->grid_phase >= CPU_PHASES_MAX || own >= CPU_PHASES_MAX)
+        return CPU_NO_PHASE;
+    return lanes->grid_phase * CPU_PHASES_MAX + own;
+}
+
+uint32_t cpu_lanes_number(const gyre_context *context)
+{
+    return (uint32_t)(lane_of_const(context) - lane_of_const(context)->owner->lanes);
+}
+
+/* Each block has one cell more than lanes. */
 gyre_u64 *cpu_lanes_cells(gyre_context *context)
 {
-    return lane_of(context)->owner->cells;
+    struct cpu_lanes *lanes = lane_of(context)->owner;
+    return has_blocks(lanes) ? lanes->cells + (size_t)context->block * (lanes->block_lanes + 1)
+                             : lanes->cells;
 }
 
 void cpu_lanes_refuse_barrier(gyre_context *context, const char *place)
@@ -454,8 +550,9 @@ static void adopt_context(struct cpu_lanes *lanes, const gyre_context *from)
     for (uint32_t i = 0; i < lanes->lane_count; i++) {
         gyre_context *context = &lanes->lanes[i].context;
         *context = *from;
-        context->lane = i;
-        context->lane_count = lanes->lane_count;
+        context->lane = i % lanes->block_lanes;
+        context->lane_count = lanes->block_lanes;
+        context->block = from->block + i / lanes->block_lanes;
         context->failed = 0;
     }
 }
@@ -487,6 +584,14 @@ static void adopt_header(struct cpu_lanes *lanes, const gyre_context *from)
     }
 }
 
+static void begin_blocks(struct cpu_lanes *lanes)
+{
+    lanes->grid_phase = 0;
+    memset(lanes->block_phase, 0, lanes->lane_count / lanes->block_lanes * sizeof *lanes->block_phase);
+    for (uint32_t i = 0; i < lanes->lane_count; i++)
+        lanes->lanes[i].meets_all = 0;
+}
+
 int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *message, gyre_context *context)
 {
     adopt_context(lanes, context);
@@ -502,8 +607,10 @@ int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *messa
     lanes->exhausted = 0;
     lanes->abandoned = 0;
     lanes->failed = 0;
-    if (lanes->seed)
+    if (by_chance(lanes))
         begin_schedule(lanes);
+    if (has_blocks(lanes))
+        begin_blocks(lanes);
     cpu_fiber_adopt_thread(&lanes->thread);
     struct cpu_fiber *first = take_stack(lanes);
     if (first)
@@ -528,14 +635,16 @@ static size_t whole_pages(size_t size)
 static int allocate_lanes(struct cpu_lanes *lanes)
 {
     lanes->stacks = cpu_lines_alloc(lanes->lane_count, sizeof *lanes->stacks);
-    lanes->cells = cpu_lines_alloc((size_t)lanes->lane_count + 1, sizeof *lanes->cells);
+    lanes->cells = cpu_lines_alloc((size_t)lanes->lane_count * 2, sizeof *lanes->cells);
+    lanes->block_phase = cpu_lines_alloc(lanes->lane_count, sizeof *lanes->block_phase);
     lanes->region_size = lanes->lane_count * (GUARD_SIZE + lanes->stack_size);
     lanes->runnable = cpu_lines_alloc(lanes->lane_count, sizeof *lanes->runnable);
     lanes->places = cpu_lines_alloc(lanes->lane_count, sizeof *lanes->places);
     void *region =
         mmap(NULL, lanes->region_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     lanes->region = region == MAP_FAILED ? NULL : region;
-    return lanes->stacks && lanes->cells && lanes->runnable && lanes->places && lanes->region;
+    return lanes->stacks && lanes->cells && lanes->block_phase && lanes->runnable && lanes->places &&
+           lanes->region;
 }
 
 struct cpu_lanes *cpu_lanes_create(uint32_t lane_count, size_t stack_size)
@@ -550,7 +659,7 @@ struct cpu_lanes *cpu_lanes_create(uint32_t lane_count, size_t stack_size)
     struct cpu_lanes *lanes = cpu_lines_alloc(1, sizeof *lanes + lane_count * sizeof lanes->lanes[0]);
     if (!lanes)
         return NULL;
-    lanes->lane_count = lane_count;
+    lanes->lane_count = lanes->block_lanes = lane_count;
     lanes->stack_size = whole_pages(stack_size);
     for (uint32_t i = 0; i < lane_count; i++)
         lanes->lanes[i].owner = lanes;
@@ -576,6 +685,7 @@ void cpu_lanes_destroy(struct cpu_lanes *lanes)
     free(lanes->places);
     free(lanes->runnable);
     free(lanes->cells);
+    free(lanes->block_phase);
     free(lanes->stacks);
     free(lanes);
 }

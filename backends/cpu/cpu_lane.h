@@ -53,8 +53,21 @@ struct cpu_lanes_message {
  */
 int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *message, gyre_context *context);
 
-/** The number of the present phase: it grows with each message, and at each barrier that all lanes have met. */
-uint32_t cpu_lanes_phase(const struct cpu_lanes *lanes);
+/**
+ * Makes the lanes those of so many blocks of a grid, in order: each has its own barriers and block functions, and a scratch that begins
+ * `scratch` bytes behind that of the block before. They take turns as chance says, also without a seed. `blocks` divides the lanes.
+ */
+void cpu_lanes_split(struct cpu_lanes *lanes, uint32_t blocks, size_t scratch);
+
+/**
+ * The number of the present phase: it grows with each message, and at each barrier that all lanes have met. With several blocks it is
+ * CPU_PHASES_MAX times the barriers of the grid in this message, and the block's own since then; CPU_NO_PHASE: too many to tell.
+ */
+enum { CPU_PHASES_MAX = 1 << 12, CPU_NO_PHASE = 1 << 24 };
+uint32_t cpu_lanes_phase(const gyre_context *context);
+
+/** The number of the context's lane among all lanes: with several blocks that of gyre_grid_lane. */
+uint32_t cpu_lanes_number(const gyre_context *context);
 
 /**
  * Chooses the order in which the lanes of the next messages run: 0 is lane by lane, as always; any other seed makes
@@ -97,6 +110,8 @@ void cpu_lanes_on_divergence(struct cpu_lanes *lanes, cpu_lanes_tell tell);
 
 /** The services `barrier` and `cells` of block kernels. Only for contexts that cpu_lanes_run made. */
 void cpu_lanes_barrier(gyre_context *context, const char *place);
+/** The same for the lanes of all blocks. */
+void cpu_lanes_meet_all(gyre_context *context, const char *place);
 gyre_u64 *cpu_lanes_cells(gyre_context *context);
 
 /**

@@ -57,7 +57,7 @@ static const gyre_cpu_services *services_of(const gyre_resident *resident)
 
 static void free_resident(gyre_resident *resident)
 {
-    for (uint32_t i = 0; resident->workers && i < resident->block_count; i++) {
+    for (uint32_t i = 0; resident->workers && i < resident->worker_count; i++) {
         cpu_lanes_destroy(resident->workers[i].lanes);
         free(resident->workers[i].scratch);
         free(resident->workers[i].stage.request);
@@ -81,10 +81,20 @@ static bool prepare_lanes(struct cpu_worker *worker)
         kernel->scratch_alignment > GYRE_LINE_SIZE ? kernel->scratch_alignment : GYRE_LINE_SIZE;
     if (!gyre_form_shares(kernel->form))
         return true;
-    worker->lanes = cpu_lanes_create(resident->lanes, resident->device->settings.lane_stack_size);
+    worker->lanes =
+        cpu_lanes_create(resident->lanes * resident->together, resident->device->settings.lane_stack_size);
     /* whole lines: the worker writes the scratch all the time */
-    worker->scratch = aligned_alloc(alignment, (kernel->scratch_size + alignment) / alignment * alignment);
-    return worker->lanes && worker->scratch;
+    const uint64_t size = (kernel->scratch_size + alignment) / alignment * alignment;
+    worker->scratch = aligned_alloc(alignment, size * resident->together);
+    if (!worker->lanes || !worker->scratch)
+        return false;
+    if (resident->together == 1)
+        return true;
+    cpu_lanes_split(worker->lanes, resident->together, size);
+    worker->scratch_size = size;
+    for (uint32_t i = 1; i < resident->together; i++) /* the lines of blocks that have no worker */
+        __atomic_store_n(&worker->line[i].tells, 1, __ATOMIC_RELAXED);
+    return true;
 }
 
 /*
@@ -105,12 +115,12 @@ static bool prepare_stage(struct cpu_worker *worker)
 static gyre_status prepare_workers(gyre_resident *resident)
 {
     gyre_control_block *lines = (gyre_control_block *)(resident->control + 1);
-    resident->workers = cpu_lines_alloc(resident->block_count, sizeof *resident->workers);
+    resident->workers = cpu_lines_alloc(resident->worker_count, sizeof *resident->workers);
     if (resident->device->checks)
         resident->windows = calloc(GYRE_QUEUES_MAX, sizeof *resident->windows);
     bool complete = resident->workers && (resident->windows || !resident->device->checks) &&
-                    (resident->blocks == resident->block_count || cpu_grid_create(resident));
-    for (uint32_t i = 0; complete && i < resident->block_count; i++) {
+                    (resident->blocks == resident->worker_count || cpu_grid_create(resident));
+    for (uint32_t i = 0; complete && i < resident->worker_count; i++) {
         struct cpu_worker *worker = &resident->workers[i];
         worker->resident = resident;
         worker->block = i;
@@ -181,19 +191,19 @@ static int start_worker(gyre_resident *resident, uint32_t block)
  */
 static gyre_status start_workers(gyre_resident *resident)
 {
-    resident->present = resident->block_count;
-    for (uint32_t i = 0; i < resident->block_count; i++) {
+    resident->present = resident->worker_count;
+    for (uint32_t i = 0; i < resident->worker_count; i++) {
         const int error = start_worker(resident, i);
         if (!error)
             continue;
-        __atomic_sub_fetch(&resident->present, resident->block_count - i,
+        __atomic_sub_fetch(&resident->present, resident->worker_count - i,
                            __ATOMIC_RELAXED); /* relaxed: only await_workers reads it */
         __atomic_store_n(&resident->control->command.command, GYRE_VERB_STOP, __ATOMIC_RELEASE);
         gyre_bell_ring(&resident->control->doorbell.bell, INT_MAX);
         await_workers(resident);
-        return resident->device->host->error(GYRE_EXHAUSTED,
-                                             "worker thread %u of %u could not be started: %s%s", i + 1,
-                                             resident->block_count, strerror(error), gyre_lack_remedy(error));
+        return resident->device->host->error(
+            GYRE_EXHAUSTED, "worker thread %u of %u could not be started: %s%s", i + 1,
+            resident->worker_count, strerror(error), gyre_lack_remedy(error));
     }
     return GYRE_OK;
 }
@@ -214,6 +224,9 @@ gyre_status cpu_launch(gyre_module *module, const gyre_resident_desc *desc, gyre
     resident->block_count = desc->blocks;
     resident->blocks =
         resident->kernel && resident->kernel->form == GYRE_FORM_GRID ? 1 : resident->block_count;
+    resident->together =
+        resident->blocks < resident->block_count && module->device->checks ? resident->block_count : 1;
+    resident->worker_count = resident->block_count / resident->together;
     resident->light_barriers = gyre_barrier_register();
     resident->kernel_log = desc->kernel_log;
     resident->kernel_log_context = desc->kernel_log_context;
@@ -243,7 +256,7 @@ gyre_status cpu_wait(gyre_resident *resident, uint64_t deadline_ns)
     while ((present = __atomic_load_n(&resident->present, __ATOMIC_ACQUIRE)) != 0) {
         if (gyre_clock_ns() >= deadline_ns)
             return resident->device->host->error(GYRE_TIMEOUT, "%u of %u workers are still inside a handler",
-                                                 present, resident->block_count);
+                                                 present, resident->worker_count);
         gyre_futex_wait(&resident->present, present, deadline_ns);
     }
     return GYRE_OK;

@@ -169,10 +169,12 @@ static const gyre_type *const *asks_of(const gyre_module *module, uint32_t index
     return NULL;
 }
 
-/* Fibers of one thread run a block at a time, so they cannot meet those of another one. */
+enum { CPU_TOGETHER_MAX = 8 };
+
+/* With checks all blocks are the work of one thread, which has 1,024 lanes at most. */
 static uint32_t grid_blocks_most(const gyre_device *device, const gyre_cpu_kernel *kernel)
 {
-    return kernel->form == GYRE_FORM_GRID && (device->checks || device->turns) ? 1 : 0;
+    return kernel->form == GYRE_FORM_GRID && device->checks ? CPU_TOGETHER_MAX : 0;
 }
 
 gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record)

@@ -57,7 +57,8 @@ struct cpu_worker {
     gyre_patience patience;
     struct cpu_lanes *lanes; /* of a block kernel; else NULL */
     void *scratch;
-    gyre_cpu_stage stage; /* for other programs' messages; no memory if a line holds each message */
+    uint64_t scratch_size; /* from the scratch of a block to the next one; 0: the worker has one block */
+    gyre_cpu_stage stage;  /* for other programs' messages; no memory if a line holds each message */
     struct cpu_task task;
     gyre_context context;
     struct cpu_fault fault;      /* of a handler that was compiled with checks */
@@ -80,13 +81,15 @@ struct gyre_resident {
     uint32_t spin_turns;
     uint32_t lanes, blocks; /* blocks that serve queues: of a grid kernel block 0 alone */
     uint32_t block_count;   /* blocks of the launch */
+    uint32_t together;      /* blocks of one worker: all of a grid, where a device has checks; else 1 */
+    uint32_t worker_count;
     int light_barriers;
     uint32_t present; /* futex word: workers that have not left yet */
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
     gyre_errand *errand;           /* the core's; NULL: none */
     const gyre_trace_point *trace; /* the core's; NULL: none */
-    struct cpu_worker *workers;    /* `block_count` of them */
+    struct cpu_worker *workers;    /* `worker_count` of them */
     struct cpu_grid *grid;         /* NULL: the blocks do not work together */
 };
 

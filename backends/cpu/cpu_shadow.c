@@ -4,6 +4,7 @@
  * times as large. An entry is two words, so that a cell (the history of 4 bytes) is one cache line.
  */
 #include "cpu_shadow.h"
+#include "cpu_lane.h"
 
 #include <stdlib.h>
 
@@ -93,13 +94,21 @@ static struct entry entry_of(const struct cpu_access *access, uint64_t bytes)
 /* PHASE_BEFORE: in the same message, with a barrier between; a later message may run at the same time as both. */
 enum order { BEFORE, PHASE_BEFORE, SAME_LANE, AT_ONCE };
 
-static enum order order_of(const struct entry *old, const struct entry *now, uint64_t since)
+/* Whether the lanes of two accesses of one message are of different blocks, with no barrier of the grid between. */
+static bool are_apart(const struct entry *old, const struct entry *now, uint32_t block_lanes)
+{
+    const uint64_t a = old->who >> LANE_SHIFT & 1023, b = now->who >> LANE_SHIFT & 1023;
+    return block_lanes && a / block_lanes != b / block_lanes &&
+           (old->when & PHASE_MASK) / CPU_PHASES_MAX == (now->when & PHASE_MASK) / CPU_PHASES_MAX;
+}
+
+static enum order order_of(const struct entry *old, const struct entry *now, const struct cpu_access *access)
 {
     if (old->when == now->when)
         return (old->who ^ now->who) >> LANE_SHIFT & 1023 ? AT_ONCE : SAME_LANE;
     if (old->when >> MESSAGE_SHIFT == now->when >> MESSAGE_SHIFT)
-        return PHASE_BEFORE;
-    return old->when >> MESSAGE_SHIFT < since ? BEFORE : AT_ONCE;
+        return are_apart(old, now, access->block_lanes) ? AT_ONCE : PHASE_BEFORE;
+    return old->when >> MESSAGE_SHIFT < access->since ? BEFORE : AT_ONCE;
 }
 
 /* The bytes of the word that both touch, if at least one writes and not both are atomic. */
@@ -138,7 +147,7 @@ static bool absorbs(struct entry *old, const struct entry *now)
 }
 
 static bool note_word(struct cpu_shadow *shadow, struct entry cell[ENTRIES], const struct entry *now,
-                      uint64_t word, uint64_t since, struct cpu_earlier *earlier)
+                      uint64_t word, const struct cpu_access *access, struct cpu_earlier *earlier)
 {
     struct entry *place = NULL, *second = NULL;
     bool raced = false, absorbed = false;
@@ -147,7 +156,7 @@ static bool note_word(struct cpu_shadow *shadow, struct entry cell[ENTRIES], con
             return false;
     for (int i = 0; i < ENTRIES; i++) {
         struct entry *const old = &cell[i];
-        const enum order order = old->when ? order_of(old, now, since) : BEFORE;
+        const enum order order = old->when ? order_of(old, now, access) : BEFORE;
         if (order == BEFORE) {
             place = place ? place : old;
         } else if (order == PHASE_BEFORE) {
@@ -177,7 +186,7 @@ bool cpu_shadow_note(struct cpu_shadow *shadow, const struct cpu_access *access,
         struct cpu_shadow_page *const page = page_of(shadow, at / PAGE_BYTES);
         const struct entry now = entry_of(access, ((UINT64_C(1) << to) - 1) >> from << from);
         if (page &&
-            note_word(shadow, page->cells[word % WORDS], &now, word, access->since, raced ? &found : earlier))
+            note_word(shadow, page->cells[word % WORDS], &now, word, access, raced ? &found : earlier))
             raced = true;
         at = next;
     }

@@ -5,7 +5,7 @@
  * them:
  *
  *   - Within a message, lanes are ordered by barriers: accesses of different lanes in the same phase (between the same
- *     two barriers) race.
+ *     two barriers) race. Lanes of different blocks are ordered by barriers of the grid (cpu_lanes_phase).
  *   - Between messages, an earlier message is ordered when its handler had returned before the later request was seen
  *     in its ring. `since` is the first message for which that is not so.
  *
@@ -24,7 +24,8 @@ struct cpu_access {
     uint64_t address, size;
     uint64_t message, since; /* 1 and up; `since` is at most `message` */
     uint32_t phase;
-    uint32_t lane; /* below 1024 */
+    uint32_t lane;        /* below 1024 */
+    uint32_t block_lanes; /* lanes of a block, where a message has several blocks; 0: it has one */
     bool write, atomic;
     const void *code;
 };

@@ -9,11 +9,11 @@
 #include "cpu_resident.h"
 #include "cpu_watched.h"
 
-bool cpu_written_prepare(struct cpu_watched *watched, const gyre_cpu_kernel *kernel)
+bool cpu_written_prepare(struct cpu_watched *watched, const gyre_cpu_kernel *kernel, uint32_t blocks)
 {
     watched->scratch_first = kernel->sizes.reply;
     watched->written_size =
-        watched->scratch_first + (gyre_form_shares(kernel->form) ? kernel->scratch_size : 0);
+        watched->scratch_first + (gyre_form_shares(kernel->form) ? blocks * kernel->scratch_size : 0);
     watched->written = calloc(1, watched->written_size + 1);
     return watched->written != NULL;
 }
@@ -24,7 +24,8 @@ void cpu_written_begin(struct cpu_worker *worker)
     if (watched->written)
         memset(watched->written, 0, watched->written_size);
     if (watched->latest)
-        memset(watched->latest, 0, worker->resident->lanes * sizeof *watched->latest);
+        memset(watched->latest, 0,
+               (size_t)worker->resident->lanes * worker->resident->together * sizeof *watched->latest);
 }
 
 /* Whether any of the bytes is not 0. Accesses are of 1, 2, 4 or 8 bytes, nearly always. */
@@ -51,10 +52,12 @@ void cpu_written_check(gyre_context *context, const struct cpu_touch *touch)
     const gyre_cpu_range *const range = touch->range;
     const gyre_cpu_sizes *const sizes = &worker->resident->kernel->sizes;
     const bool scratch = range->sort == GYRE_SORT_SCRATCH;
+    const uint64_t block = worker->resident->together > 1 ? context->block : 0;
     if (!scratch && (range->sort != GYRE_SORT_REPLY || sizes->reply != sizes->reply_least))
         return;
     const uint64_t first =
-        (scratch ? watched->scratch_first : 0) + (uint64_t)((const gyre_u8 *)touch->at - range->from);
+        (scratch ? watched->scratch_first + block * worker->resident->kernel->scratch_size : 0) +
+        (uint64_t)((const gyre_u8 *)touch->at - range->from);
     if (first + touch->size > watched->written_size)
         return;
     if (touch->how & GYRE_TOUCH_READS && !any_set(watched->written + first, touch->size))

@@ -11,8 +11,8 @@ struct cpu_touch;
 struct cpu_watched;
 struct cpu_worker;
 
-/** Makes the memory for it; false when there is none. */
-bool cpu_written_prepare(struct cpu_watched *watched, const gyre_cpu_kernel *kernel);
+/** Makes the memory for it, with a scratch for each of the blocks; false when there is none. */
+bool cpu_written_prepare(struct cpu_watched *watched, const gyre_cpu_kernel *kernel, uint32_t blocks);
 
 /** The lanes begin with a message, or once more with the same one: nothing was written yet, and nothing was touched. */
 void cpu_written_begin(struct cpu_worker *worker);

@@ -63,6 +63,15 @@ race)
     prints ": race, "
     names_marked
     ;;
+"race of turns")
+    exits 1
+    says ": race, two messages"
+    names_marked
+    ;;
+warning)
+    exits 0
+    names_marked
+    ;;
 index)
     fails -15 "$file:$(marked | tr -d ' '): "
     ;;

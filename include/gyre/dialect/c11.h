@@ -433,12 +433,17 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 #include "gyre/dialect/c11_checked.h"
 #else
 #define GYRE_CALLS_(name_) gyre_calls_##name_
+#define GYRE_HOOK_
+#define GYRE_CALLS_HOOK_(call_, context_, request_, request_size_, grows_, state_, state_size_, more_,       \
+                         more_size_)                                                                         \
+    (call_)
 #define GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_, port_types_, port_count_)
-#define GYRE_WAIT_(gyre, place)     ((gyre)->services->barrier((gyre), (place)))
-#define GYRE_ATOMIC_INLINE_         GYRE_INLINE_
-#define GYRE_TOUCH_(pointer)        ((void)0)
-#define GYRE_ATOMIC_AT_(pointer)    (pointer)
-#define GYRE_STORES_(pointer, size) ((void)0)
+#define GYRE_WAIT_(gyre, place)         ((gyre)->services->barrier((gyre), (place)))
+#define GYRE_WAIT_FOR_ALL_(gyre, place) ((gyre)->services->grid_barrier((gyre), (place)))
+#define GYRE_ATOMIC_INLINE_             GYRE_INLINE_
+#define GYRE_TOUCH_(pointer)            ((void)0)
+#define GYRE_ATOMIC_AT_(pointer)        (pointer)
+#define GYRE_STORES_(pointer, size)     ((void)0)
 #endif
 
 /*

@@ -437,6 +437,16 @@ GYRE_UNCHECKED_ static void gyre_wait_checked_(gyre_context *gyre, const char *p
     gyre_call_now_ = call;
 }
 
+/* The same for the blocks of a grid. */
+#define GYRE_WAIT_FOR_ALL_(gyre, place) gyre_wait_for_all_checked_((gyre), (place))
+GYRE_UNCHECKED_ static void gyre_wait_for_all_checked_(gyre_context *gyre, const char *place)
+{
+    gyre_call_ *call = gyre_call_now_;
+    gyre_call_now_ = 0;
+    gyre->services->grid_barrier(gyre, place);
+    gyre_call_now_ = call;
+}
+
 GYRE_UNCHECKED_ static void gyre_call_open_(gyre_call_ *call, gyre_context *context, const void *request,
                                             gyre_u64 request_size, int request_grows, void *reply,
                                             gyre_u32 reply_size, gyre_u32 reply_least, int reply_grows)
@@ -461,14 +471,42 @@ GYRE_UNCHECKED_ static void gyre_call_open_(gyre_call_ *call, gyre_context *cont
         gyre_range_add_(call, context->header, context->header_size, 1, "header's bytes", 14);
 }
 
-GYRE_UNCHECKED_ static void gyre_call_close_(gyre_call_ *call)
+GYRE_UNCHECKED_ static void gyre_call_free_(gyre_call_ *call)
 {
     gyre_call_now_ = 0;
-    GYRE_WATCH_END_(call->context);
     for (gyre_u32 i = 0; i < call->count; i++)
         if (call->ranges[i].copy)
             __builtin_free((void *)call->ranges[i].copy);
 }
+
+GYRE_UNCHECKED_ static void gyre_call_close_(gyre_call_ *call)
+{
+    gyre_call_now_ = 0;
+    GYRE_WATCH_END_(call->context);
+    gyre_call_free_(call);
+}
+
+/*
+ * Runs a hook of a keyed actor with its addresses checked: it has the state of a key, perhaps a request, and `more`, what it is told. It is no
+ * message, so nobody watches it.
+ */
+#define GYRE_CALLS_HOOK_(call_, context_, request_, request_size_, grows_, state_, state_size_, more_,       \
+                         more_size_)                                                                         \
+    do {                                                                                                     \
+        gyre_call_ gyre_call_its_;                                                                           \
+        gyre_call_open_(&gyre_call_its_, (context_), (request_), (request_size_), (grows_), 0, 0, 0, 0);     \
+        gyre_range_add_(&gyre_call_its_, (state_), (state_size_), 1, "state's bytes", 13);                   \
+        gyre_range_add_(&gyre_call_its_, (more_), (more_size_), 1, 0, 0);                                    \
+        gyre_call_its_.port_types = 0;                                                                       \
+        gyre_call_its_.port_count = 0;                                                                       \
+        gyre_call_its_.frame = (const gyre_u8 *)__builtin_frame_address(0);                                  \
+        if (!setjmp(gyre_call_its_.escape)) {                                                                \
+            gyre_call_now_ = &gyre_call_its_;                                                                \
+            call_;                                                                                           \
+        }                                                                                                    \
+        gyre_call_free_(&gyre_call_its_);                                                                    \
+    } while (0)
+#define GYRE_HOOK_ __attribute__((__noinline__)) GYRE_UNCHECKED_
 
 #define GYRE_CALLS_(name_) gyre_checks_##name_
 #define GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_, port_types_, port_count_)   \
@@ -485,8 +523,8 @@ GYRE_UNCHECKED_ static void gyre_call_close_(gyre_call_ *call)
         gyre_range_share_(&gyre_call_its_, GYRE_SORT_SCRATCH, gyre_its_scratch_,                             \
                           GYRE_SCRATCH_SIZE_(scratch_), 1, "scratch's bytes", 15);                           \
         if (gyre_its_context_->memory_size)                                                                  \
-            gyre_range_add_(&gyre_call_its_, gyre_its_context_->memory, gyre_its_context_->memory_size, 1,   \
-                            "flow's bytes", 12);                                                             \
+            gyre_range_share_(&gyre_call_its_, GYRE_SORT_FLOW, gyre_its_context_->memory,                    \
+                              gyre_its_context_->memory_size, 1, "flow's bytes", 12);                        \
         gyre_ranges_of_buffers_(&gyre_call_its_, gyre_its_buffers_, gyre_buffers_text_##buffers_,            \
                                 gyre_buffers_types_##buffers_);                                              \
         gyre_call_its_.port_types = port_types_;                                                             \

@@ -180,7 +180,7 @@ GYRE_REINTERPRET_(gyre_f64_from_bits, gyre_u64, gyre_f64)
 GYRE_INLINE_ void gyre_grid_barrier_(gyre_context *gyre, const char *place)
 {
     GYRE_WAIT_(gyre, place);
-    gyre->services->grid_barrier(gyre, place);
+    GYRE_WAIT_FOR_ALL_(gyre, place);
 }
 
 /*

@@ -293,10 +293,12 @@ GYRE_HELPER void gyre_canary_count_(gyre_keyed_part *part, const gyre_u8 *key, g
 #else
 #define GYRE_DECLARE_REMINDED_(name_, state_)                                                                \
     GYRE_KEYED_REMINDED_(name_, state_)                                                                      \
-    static void gyre_reminds_##name_(void *gyre_its_state_, const gyre_reminder *gyre_its_reminder_,         \
-                                     gyre_context *gyre_its_context_)                                        \
+    GYRE_HOOK_ static void gyre_reminds_##name_(                                                             \
+        void *gyre_its_state_, const gyre_reminder *gyre_its_reminder_, gyre_context *gyre_its_context_)     \
     {                                                                                                        \
-        gyre_reminded_##name_(gyre_its_state_, gyre_its_reminder_, gyre_its_context_);                       \
+        GYRE_CALLS_HOOK_(gyre_reminded_##name_(gyre_its_state_, gyre_its_reminder_, gyre_its_context_),      \
+                         gyre_its_context_, 0, 0, 0, gyre_its_state_, gyre_size_##state_,                    \
+                         gyre_its_reminder_, sizeof *gyre_its_reminder_);                                    \
     }                                                                                                        \
     static int gyre_fires_##name_(void *gyre_its_table_, gyre_context *gyre_its_context_,                    \
                                   gyre_u64 gyre_its_now_)                                                    \
@@ -306,14 +308,20 @@ GYRE_HELPER void gyre_canary_count_(gyre_keyed_part *part, const gyre_u8 *key, g
     }
 #define GYRE_DECLARE_LIVES_(name_, request_, state_)                                                         \
     GYRE_KEYED_LIVES_(name_, request_, state_)                                                               \
-    static void gyre_births_##name_(const void *gyre_its_request_, void *gyre_its_state_,                    \
-                                    gyre_context *gyre_its_context_)                                         \
+    GYRE_HOOK_ static void gyre_births_##name_(const void *gyre_its_request_, void *gyre_its_state_,         \
+                                               gyre_context *gyre_its_context_)                              \
     {                                                                                                        \
-        gyre_born_##name_(gyre_its_request_, gyre_its_state_, gyre_its_context_);                            \
+        GYRE_CALLS_HOOK_(gyre_born_##name_(gyre_its_request_, gyre_its_state_, gyre_its_context_),           \
+                         gyre_its_context_, gyre_its_request_, gyre_size_##request_, gyre_grows_##request_,  \
+                         gyre_its_state_, gyre_size_##state_, 0, 0);                                         \
     }                                                                                                        \
-    static int gyre_leaves_##name_(void *gyre_its_state_, gyre_context *gyre_its_context_)                   \
+    GYRE_HOOK_ static int gyre_leaves_##name_(void *gyre_its_state_, gyre_context *gyre_its_context_)        \
     {                                                                                                        \
-        return gyre_passive_##name_(gyre_its_state_, gyre_its_context_) == GYRE_LEAVES;                      \
+        volatile int gyre_its_answer_ = 0; /* a hook that does wrong lets nobody leave */                    \
+        GYRE_CALLS_HOOK_(gyre_its_answer_ =                                                                  \
+                             gyre_passive_##name_(gyre_its_state_, gyre_its_context_) == GYRE_LEAVES,        \
+                         gyre_its_context_, 0, 0, 0, gyre_its_state_, gyre_size_##state_, 0, 0);             \
+        return gyre_its_answer_;                                                                             \
     }
 #endif
 

@@ -11,7 +11,7 @@
 
 #include "gyre/types.h"
 
-#define GYRE_CPU_WATCH_VERSION 2
+#define GYRE_CPU_WATCH_VERSION 3
 
 /** What a range of memory is. The backend watches none of the first sort: the handler's call has it to itself. */
 enum {
@@ -20,7 +20,8 @@ enum {
     GYRE_SORT_REPLY,
     GYRE_SORT_SCRATCH,
     GYRE_SORT_STATE,
-    GYRE_SORT_BUFFER /* bound, or named by a message */
+    GYRE_SORT_BUFFER, /* bound, or named by a message */
+    GYRE_SORT_FLOW    /* memory of the flow */
 };
 
 /** How memory is about to be touched. */

@@ -12,6 +12,6 @@ struct scenario {
     bool (*holds)(void); /* whether all is as it should be when the threads ended; it says what is not */
 };
 
-extern const struct scenario scenario_seat, scenario_pool, scenario_stages, scenario_queue;
+extern const struct scenario scenario_seat, scenario_lock, scenario_pool, scenario_stages, scenario_queue;
 
 #endif
