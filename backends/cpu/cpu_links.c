@@ -450,8 +450,8 @@ static gyre_u64 drain_inlet(struct cpu_worker *worker, const gyre_link_inlet *in
             give_back(worker, ring, first, end);
             first = window->next;
         }
-        cpu_link_times_begun(at(ring->times),
-                             window->next); /* what it waits from here on is not in the ring */
+        device_link_times_begun(at(ring->times),
+                                window->next); /* what it waits from here on is not in the ring */
         end = ++window->next;
         taken++;
     }
