@@ -201,7 +201,7 @@ static void check_race(gyre_context *context, const struct cpu_touch *touch)
     struct cpu_worker *const worker = context->owner;
     struct cpu_watched *const watched = worker->watched;
     const bool own = belongs_to_message(touch->range);
-    const uint32_t phase = worker->lanes ? cpu_lanes_phase(context) : 0;
+    const uint32_t phase = worker->lanes ? cpu_lanes_phase_of(context) : 0;
     if ((own && !gyre_form_shares(worker->resident->kernel->form)) || phase == CPU_NO_PHASE)
         return;
     const struct cpu_access access = {.address = number_of(context, touch->range, touch->at),
