@@ -33,6 +33,12 @@ gyre_status cpu_check_open(struct gyre_device *device)
         free(checks);
         return device->host->error(GYRE_EXHAUSTED, "no memory for the counts of the cpu device");
     }
+    if (device->settings.checks & CPU_CHECK_MEMORY &&
+        !(checks->sent = calloc(CPU_SENT_MAX, sizeof *checks->sent))) {
+        cpu_traffic_free(checks->traffic);
+        free(checks);
+        return device->host->error(GYRE_EXHAUSTED, "no memory for the checks of the cpu device");
+    }
     pthread_mutex_init(&checks->lock, NULL);
     cpu_crash_open(&checks->crash, &device->settings, device->host);
     device->checks = checks;
@@ -59,6 +65,7 @@ void cpu_check_close(struct gyre_device *device)
     write_traffic(device);
     cpu_crash_close(&device->settings, device->checks->messages);
     cpu_shadow_free(&device->checks->shared);
+    cpu_written_close(device->checks);
     pthread_mutex_destroy(&device->checks->lock);
     free(device->checks);
 }
@@ -99,7 +106,7 @@ void cpu_check_finish(struct cpu_worker *worker)
     cpu_shadow_free(&worker->watched->own);
     cpu_explored_free(worker->watched->explored);
     free(worker->watched->latest);
-    free(worker->watched->written);
+    cpu_written_finish(worker->watched);
     free(worker->watched);
 }
 
@@ -153,6 +160,7 @@ void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t si
     struct cpu_handled *const handled = &checks->handled[watched->message % CPU_HANDLED_MAX];
     *handled = (struct cpu_handled){.message = watched->message, .block = worker->block};
     snprintf(handled->kernel, sizeof handled->kernel, "%s", worker->resident->kernel->name);
+    cpu_written_receive(worker);
     cpu_written_begin(worker);
     if (checks->traffic)
         cpu_traffic_begin(checks->traffic, worker);
@@ -201,7 +209,7 @@ static void check_race(gyre_context *context, const struct cpu_touch *touch)
     struct cpu_worker *const worker = context->owner;
     struct cpu_watched *const watched = worker->watched;
     const bool own = belongs_to_message(touch->range);
-    const uint32_t phase = worker->lanes ? cpu_lanes_phase(context) : 0;
+    const uint32_t phase = worker->lanes ? cpu_lanes_phase_of(context) : 0;
     if ((own && !gyre_form_shares(worker->resident->kernel->form)) || phase == CPU_NO_PHASE)
         return;
     const struct cpu_access access = {.address = number_of(context, touch->range, touch->at),
@@ -248,6 +256,11 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
     const uint32_t checks = worker->resident->device->settings.checks;
     if (!watched || !watched->message)
         return;
+    if (range->sort == GYRE_SORT_EMITTED) {
+        if (checks & CPU_CHECK_MEMORY)
+            cpu_written_emit(worker, &touch);
+        return;
+    }
     if (worker->resident->device->checks->traffic) {
         const struct cpu_traffic_touch counted = {range, at, size, how, code};
         cpu_traffic_touch(worker->resident->device->checks->traffic, context->lane, &counted);

@@ -243,19 +243,36 @@ void cpu_finding_race(gyre_context *context, const struct cpu_touch *touch, cons
         tell_messages(context, touch, earlier, there, here);
 }
 
+/* Who emitted the request and did not write the bytes. */
+static void write_sender(const struct cpu_worker *worker, char *text, size_t size)
+{
+    const uint64_t sender = worker->watched->sender;
+    const struct cpu_handled *const other = &checks_of(worker)->handled[sender % CPU_HANDLED_MAX];
+    if (other->message == sender)
+        snprintf(text, size, "kernel '%s', which emitted it, did not write that", other->kernel);
+    else
+        snprintf(text, size, "the kernel that emitted it did not write that");
+}
+
 void cpu_finding_unwritten(gyre_context *context, const struct cpu_touch *touch)
 {
     const struct cpu_worker *const worker = context->owner;
-    char memory[TEXT_MAX], here[320], now[SOURCE_MAX + 8];
+    char memory[TEXT_MAX], here[320], now[SOURCE_MAX + 8],
+        whose[TEXT_MAX] = "no lane wrote it for this message before";
     snprintf(here, sizeof here, "%s", place_of(worker, touch->code));
+    const uint32_t sort = touch->range->sort;
     fail_message(context, "%s: unwritten %s", cpu_place_short(here),
-                 touch->range->sort == GYRE_SORT_SCRATCH ? "scratch" : "reply");
+                 sort == GYRE_SORT_SCRATCH   ? "scratch"
+                 : sort == GYRE_SORT_REQUEST ? "request"
+                                             : "reply");
     if (was_told(checks_of(worker), touch->code, NULL))
         return;
     quote_source(here, now, sizeof now);
     write_memory(worker, touch, 0, memory, sizeof memory);
-    log_finding(worker, "memory", "lane %u reads %s at %s%s, and no lane wrote it for this message before",
-                lane_of(context), memory, here, now);
+    if (sort == GYRE_SORT_REQUEST)
+        write_sender(worker, whose, sizeof whose);
+    log_finding(worker, "memory", "lane %u reads %s at %s%s, and %s", lane_of(context), memory, here, now,
+                whose);
 }
 
 /* ---- barriers ---- */

@@ -421,7 +421,12 @@ void cpu_lanes_meet_all(gyre_context *context, const char *place)
     lane->meets_all = 0;
 }
 
-uint32_t cpu_lanes_phase(const gyre_context *context)
+uint32_t cpu_lanes_phase(const struct cpu_lanes *lanes)
+{
+    return lanes->phase;
+}
+
+uint32_t cpu_lanes_phase_of(const gyre_context *context)
 {
     const struct cpu_lanes *lanes = lane_of_const(context)->owner;
     if (!has_blocks(lanes))

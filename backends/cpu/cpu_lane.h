@@ -59,12 +59,15 @@ int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *messa
  */
 void cpu_lanes_split(struct cpu_lanes *lanes, uint32_t blocks, size_t scratch);
 
+/** The number of the present phase: it grows with each message, and at each barrier that all lanes have met. */
+uint32_t cpu_lanes_phase(const struct cpu_lanes *lanes);
+
 /**
- * The number of the present phase: it grows with each message, and at each barrier that all lanes have met. With several blocks it is
- * CPU_PHASES_MAX times the barriers of the grid in this message, and the block's own since then; CPU_NO_PHASE: too many to tell.
+ * The phase of the context's lane. With several blocks it is CPU_PHASES_MAX times the barriers of the grid in this message, and those of
+ * the lane's block since then; CPU_NO_PHASE: too many to tell. Only for contexts that cpu_lanes_run made.
  */
 enum { CPU_PHASES_MAX = 1 << 12, CPU_NO_PHASE = 1 << 24 };
-uint32_t cpu_lanes_phase(const gyre_context *context);
+uint32_t cpu_lanes_phase_of(const gyre_context *context);
 
 /** The number of the context's lane among all lanes: with several blocks that of gyre_grid_lane. */
 uint32_t cpu_lanes_number(const gyre_context *context);

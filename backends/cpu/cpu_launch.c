@@ -88,12 +88,13 @@ static bool prepare_lanes(struct cpu_worker *worker)
     worker->scratch = aligned_alloc(alignment, size * resident->together);
     if (!worker->lanes || !worker->scratch)
         return false;
+    for (uint32_t i = 1; i < resident->block_count / resident->worker_count; i++)
+        __atomic_store_n(&worker->line[i].tells, 1,
+                         __ATOMIC_RELAXED); /* lines of blocks that have no worker */
     if (resident->together == 1)
         return true;
     cpu_lanes_split(worker->lanes, resident->together, size);
     worker->scratch_size = size;
-    for (uint32_t i = 1; i < resident->together; i++) /* the lines of blocks that have no worker */
-        __atomic_store_n(&worker->line[i].tells, 1, __ATOMIC_RELAXED);
     return true;
 }
 
@@ -126,13 +127,13 @@ static gyre_status prepare_workers(gyre_resident *resident)
         worker->block = i;
         worker->line = &lines[i];
         cpu_times_prepare(worker);
-        worker->context =
-            (gyre_context){.lane_count = gyre_form_shares(resident->kernel->form) ? resident->lanes : 1,
-                           .block = i,
-                           .block_count = resident->block_count,
-                           .services = services_of(resident),
-                           .owner = worker,
-                           .handles = GYRE_CONTROL_HANDLES(resident->control, resident->block_count)};
+        worker->context = (gyre_context){
+            .lane_count = gyre_form_shares(resident->kernel->form) ? resident->lanes : 1,
+            .block = i,
+            .block_count = resident->worker_count > 1 ? resident->block_count : resident->together,
+            .services = services_of(resident),
+            .owner = worker,
+            .handles = GYRE_CONTROL_HANDLES(resident->control, resident->block_count)};
         if (i < resident->blocks)
             cpu_worker_init(worker);
         else
@@ -208,6 +209,14 @@ static gyre_status start_workers(gyre_resident *resident)
     return GYRE_OK;
 }
 
+/* All blocks of a grid become one worker's: as many as have lanes there. */
+static void put_together(gyre_resident *resident)
+{
+    const uint32_t most = CPU_LANES_MAX / resident->lanes;
+    resident->worker_count = 1;
+    resident->together = resident->block_count < most ? resident->block_count : most;
+}
+
 gyre_status cpu_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
 {
     *out = NULL;
@@ -224,9 +233,10 @@ gyre_status cpu_launch(gyre_module *module, const gyre_resident_desc *desc, gyre
     resident->block_count = desc->blocks;
     resident->blocks =
         resident->kernel && resident->kernel->form == GYRE_FORM_GRID ? 1 : resident->block_count;
-    resident->together =
-        resident->blocks < resident->block_count && module->device->checks ? resident->block_count : 1;
-    resident->worker_count = resident->block_count / resident->together;
+    resident->worker_count = resident->block_count;
+    resident->together = 1;
+    if (resident->blocks < resident->block_count && module->device->checks)
+        put_together(resident);
     resident->light_barriers = gyre_barrier_register();
     resident->kernel_log = desc->kernel_log;
     resident->kernel_log_context = desc->kernel_log_context;

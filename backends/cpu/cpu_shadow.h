@@ -5,7 +5,7 @@
  * them:
  *
  *   - Within a message, lanes are ordered by barriers: accesses of different lanes in the same phase (between the same
- *     two barriers) race. Lanes of different blocks are ordered by barriers of the grid (cpu_lanes_phase).
+ *     two barriers) race. Lanes of different blocks are ordered by barriers of the grid (cpu_lanes_phase_of).
  *   - Between messages, an earlier message is ordered when its handler had returned before the later request was seen
  *     in its ring. `since` is the first message for which that is not so.
  *

@@ -16,6 +16,18 @@
 #include "cpu_shadow.h"
 #include "cpu_traffic.h"
 
+/**
+ * An emitted message that was not received yet, and which of its bytes its sender wrote. It is forgotten when another one needs its place.
+ */
+struct cpu_sent {
+    const unsigned char *at; /* NULL: none */
+    uint64_t message;        /* the sender's */
+    uint64_t size, room;
+    unsigned char *written; /* a byte each, not 0 where it was written */
+};
+
+enum { CPU_SENT_MAX = 4096 };
+
 enum { CPU_HANDLED_MAX = 1024, CPU_PLACES_MAX = 64, CPU_PAIRS_MAX = 256 };
 
 /** A message that was handled: for the sentence about a race with a later message. */
@@ -38,6 +50,7 @@ struct cpu_checks {
     uint64_t messages;           /* the number of the latest message; the first is 1 */
     struct cpu_traffic *traffic; /* NULL: the check `traffic` is off */
     struct cpu_crash crash;
+    struct cpu_sent *sent;                       /* by address; NULL: the check `memory` is off */
     struct cpu_shadow shared;                    /* state and buffers, by address */
     struct cpu_handled handled[CPU_HANDLED_MAX]; /* by number */
     /* findings that the log has: the two instructions of each */
@@ -63,7 +76,11 @@ struct cpu_watched {
     uint64_t request_size;
     unsigned char
         *written; /* not 0 for each written byte of the reply, then of the scratch; NULL: not watched */
-    uint64_t scratch_first; /* where the scratch begins in it */
+    unsigned char
+        *received; /* the same of the request, when a handler emitted it; it is `received_size` long */
+    uint64_t received_size, received_room; /* 0: nothing is known of the request */
+    uint64_t sender;                       /* the message whose handler emitted it */
+    uint64_t scratch_first;                /* where the scratch begins in it */
     uint64_t written_size;
     const void **latest; /* each lane's latest access in this run; NULL: the lanes share no message */
     uint64_t seed;       /* of the run; 0: lanes run in their order */

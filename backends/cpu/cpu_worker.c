@@ -529,7 +529,8 @@ static bool wait_for_work(struct cpu_worker *worker)
 /* For how many blocks the worker speaks: block 0 of a grid kernel for all of them, which wait for its messages. */
 static uint32_t blocks_of(const struct cpu_worker *worker)
 {
-    return worker->resident->grid || worker->resident->together > 1 ? worker->resident->block_count : 1;
+    const struct gyre_resident *const resident = worker->resident;
+    return resident->grid ? resident->block_count : resident->block_count / resident->worker_count;
 }
 
 static void obey_command(struct cpu_worker *worker, gyre_u64 command)

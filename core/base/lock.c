@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Implements the slow paths of the lock in lock.h: its futex word, and how a thread becomes its owner or loses that. The word
- * is 0 when free, 1 when taken, 2 when taken with sleepers. Taking the word, failing to take it and giving it are full
- * barriers.
+ * is 0 when free, 1 when taken, 2 when taken with sleepers. Taking the word and giving it are full barriers. Failing to
+ * take it is a seq_cst load: who leaves something to the holder stores it with seq_cst before.
  */
 #include "core/base/lock.h"
 

@@ -38,6 +38,7 @@ typedef struct gyre_call_ {
     gyre_range_ ranges[GYRE_RANGES_];
     /* the last part of the reply that is written through a pointer; the reply ends behind this part */
     gyre_range_ made;
+    gyre_range_ emitted; /* the message that was touched last */
 } gyre_call_;
 
 /* The call that runs in this thread. NULL between handlers, because the code that serves the ring is not checked. */
@@ -118,11 +119,17 @@ GYRE_UNCHECKED_ static int gyre_emitted_at_(const gyre_call_ *call, const gyre_u
     return 0;
 }
 
-GYRE_UNCHECKED_ static int gyre_emitted_has_(const gyre_call_ *call, const gyre_u8 *at, gyre_u64 size)
+/* The range of the emitted message that the bytes belong to; NULL: none. */
+GYRE_UNCHECKED_ static const gyre_range_ *gyre_emitted_range_(gyre_call_ *call, const gyre_u8 *at,
+                                                              gyre_u64 size)
 {
     gyre_u32 which;
     gyre_u64 behind;
-    return gyre_emitted_at_(call, at, &which, &behind) && behind + size <= call->port_types[which].type->size;
+    if (!gyre_emitted_at_(call, at, &which, &behind) || behind + size > call->port_types[which].type->size)
+        return 0;
+    call->emitted = (gyre_range_){
+        at - behind, at - behind + call->port_types[which].type->size, 1, 0, 0, GYRE_SORT_EMITTED, 0};
+    return &call->emitted;
 }
 
 /* Adds the ranges of buffers, with their names: `text` is "in f32 weights;inout u32 counts;". */
@@ -248,9 +255,10 @@ gyre_reach_(const void *address, gyre_u64 size, const void *code)
             call->latest = i;
             return &call->ranges[i];
         }
-    if (!call->lenient && !gyre_emitted_has_(call, at, size))
+    const gyre_range_ *const emitted = gyre_emitted_range_(call, at, size);
+    if (!call->lenient && !emitted)
         gyre_refuse_access_(call, at, size, code);
-    return 0;
+    return emitted;
 }
 
 #if GYRE_WATCHED

@@ -21,7 +21,8 @@ enum {
     GYRE_SORT_SCRATCH,
     GYRE_SORT_STATE,
     GYRE_SORT_BUFFER, /* bound, or named by a message */
-    GYRE_SORT_FLOW    /* memory of the flow */
+    GYRE_SORT_FLOW,   /* memory of the flow */
+    GYRE_SORT_EMITTED /* a message that the handler emits */
 };
 
 /** How memory is about to be touched. */

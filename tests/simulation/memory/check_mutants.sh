@@ -45,7 +45,7 @@ paste -d '|' "$folder/places" "$folder/mutants" | awk -F '|' -v scenario="$scena
     }
     {
         split($1, place, " ")
-        if (place[2] ~ /\/tests\//)
+        if (place[2] ~ /\/tests\// && place[2] !~ /\/memory\/changed\//)
             next # what stands for the rest of the program
         split(place[2], where, ":")
         change = trim($3)

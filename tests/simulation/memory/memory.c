@@ -3,10 +3,11 @@
  * The real code of rings, seats and sleeps under a weak memory (machine.h).
  *
  *     memory [FIRST_SEED [SEEDS]]
- *     memory mutants [SEEDS]
+ *     memory mutants [SEEDS [PLACE]]
  *
  * The first seed that breaks something is printed, and the program ends with 10; the seed alone repeats the run. `mutants` changes the code at one place after the other
- * (sites.h), and prints for each mutant the seed that finds it, or that none of so many does.
+ * (sites.h), and prints for each mutant the seed that finds it, or that none of so many does; PLACE has those of
+ * one place alone, as they are printed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,13 +82,15 @@ static void try_mutant(const struct scenario *scenario, unsigned number, uint64_
         printf("seed %" PRIu64 "\n", seed);
 }
 
-static int try_mutants(const struct scenario *scenario, uint64_t seeds)
+/* `place`: of which place; 0: of all. */
+static int try_mutants(const struct scenario *scenario, uint64_t seeds, uint64_t place)
 {
     if (find(scenario, 0, seeds) != UINT64_MAX)
         return EXIT_FAILURE;
     const unsigned count = sites_count_mutants();
     for (unsigned i = 0; i < count; i++)
-        try_mutant(scenario, i, seeds);
+        if (!place || place == (uintptr_t)sites_at(i))
+            try_mutant(scenario, i, seeds);
     return EXIT_SUCCESS;
 }
 
@@ -98,7 +101,7 @@ int main(int argc, char **argv)
     const uint64_t first = argc > 1 && !mutates ? strtoull(argv[1], NULL, 10) : 0;
     const uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
     if (mutates)
-        return try_mutants(scenario, count);
+        return try_mutants(scenario, count, argc > 3 ? strtoull(argv[3], NULL, 0) : 0);
     const uint64_t seed = find(scenario, first, count);
     if (seed != UINT64_MAX)
         printf("%s: seed %" PRIu64 " breaks it\n", scenario->name, seed);

@@ -3,7 +3,7 @@
  * A queue of a kernel: threads send, receive and call by gyre.h, one or two workers handle (cpu_worker.c, and the loop of a compiled
  * handler). Each request has one reply, its own, whole; who waits for room or for a reply is woken; and workers end when told to.
  *
- * The seed says how many workers there are, how both sides wait and by which barriers, and who else uses the queue.
+ * The seed says how many workers there are, how both sides wait and by which barriers, and who else uses the queue, and for how long.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 #include "machine.h"
 #include "scenario.h"
 
-enum { CAPACITY = 4, ALL = 20, CALLS = 2, BLOCKS = 2 }; /* `ALL` makes owners of locks (core/base/lock.c) */
+enum { CAPACITY = 4, FEW = 8, MANY = 32, CALLS = 2, BLOCKS = 2 };
 
 static struct {
     struct gyre_device device;
@@ -34,6 +34,7 @@ static struct {
     struct gyre_resident resident;
     struct cpu_worker workers[BLOCKS];
     gyre_queue *queue;
+    uint32_t all; /* requests that are sent: MANY make the threads owners of their locks (core/base/lock.c) */
     uint32_t received, running; /* threads of the client that go on */
 } world;
 
@@ -67,7 +68,7 @@ static void leave(void)
 static void send_all(void *argument)
 {
     (void)argument;
-    for (uint64_t i = 0; i < ALL; i++) {
+    for (uint64_t i = 0; i < world.all; i++) {
         numbers request;
         fill(&request, 100 + i);
         machine_require(gyre_send(world.queue, &request, sizeof request, NULL, GYRE_FOREVER) == GYRE_OK);
@@ -78,7 +79,7 @@ static void send_all(void *argument)
 static void receive_all(void *argument)
 {
     (void)argument;
-    for (uint64_t i = 0; i < ALL; i++) {
+    for (uint64_t i = 0; i < world.all; i++) {
         numbers reply;
         gyre_completion completion;
         machine_require(gyre_receive(world.queue, &reply, sizeof reply, &completion, GYRE_FOREVER) ==
@@ -166,6 +167,7 @@ static void begin(uint64_t variant)
     world.device.seats = cpu_seats_create(2);
     make_queue(variant, parks);
     make_workers(blocks, parks);
+    world.all = variant >> 4 & 1 ? MANY : FEW;
     world.running = 2 + calls;
     machine_thread("sender", send_all, NULL);
     machine_thread("receiver", receive_all, NULL);
@@ -176,11 +178,11 @@ static void begin(uint64_t variant)
 static bool holds(void)
 {
     const uint32_t inside = world.queue->state.inside;
-    if (world.received != ALL)
-        printf("%u of %u replies were received\n", world.received, ALL);
+    if (world.received != world.all)
+        printf("%u of %u replies were received\n", world.received, world.all);
     if (inside) /* gyre_queue_destroy would wait for them */
         printf("%u threads count as inside of the queue, and none is\n", inside);
-    return world.received == ALL && !inside;
+    return world.received == world.all && !inside;
 }
 
 const struct scenario scenario_queue = {"queue", begin, holds};

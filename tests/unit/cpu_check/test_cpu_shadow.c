@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which accesses race: each rule of cpu_shadow.h, and random histories against a rule that remembers everything. */
 #include "backends/cpu/cpu_shadow.h"
+#include "backends/cpu/cpu_lane.h"
 #include "random.h"
 #include "unit/unit.h"
 
@@ -70,6 +71,29 @@ START_TEST(a_barrier_orders_lanes)
     ck_assert(!touch(3, 0, 100, 4, WRITE));
     ck_assert(!touch(5, 1, 100, 4, WRITE));
     ck_assert(touch(3, 1, 100, 4, READ));
+    end();
+}
+END_TEST
+
+/* Lanes 0 to 3 and 4 to 7 are two blocks: a barrier of theirs orders the lanes of one, and one of the grid all of them. */
+START_TEST(a_barrier_of_a_block_orders_its_own_lanes)
+{
+    static const struct {
+        uint32_t lane, phase;
+        bool races;
+    } steps[] = {{3, 0, false},
+                 {2, 1, false},
+                 {5, 1, true},
+                 {5, 2, true},
+                 {4, CPU_PHASES_MAX, false},
+                 {7, CPU_PHASES_MAX + 1, false},
+                 {1, CPU_PHASES_MAX + 3, true}};
+    begin();
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        struct cpu_access access = access_of(1, steps[i].lane, steps[i].phase, 100, 4, WRITE);
+        access.block_lanes = 4;
+        ck_assert_int_eq(cpu_shadow_note(&shadow, &access, &earlier), steps[i].races);
+    }
     end();
 }
 END_TEST
@@ -217,6 +241,7 @@ int main(void)
     suite_add_tcase(suite, tests);
     tcase_add_test(tests, two_lanes_race_when_one_writes);
     tcase_add_test(tests, a_barrier_orders_lanes);
+    tcase_add_test(tests, a_barrier_of_a_block_orders_its_own_lanes);
     tcase_add_test(tests, a_lane_does_not_race_with_itself);
     tcase_add_test(tests, bytes_of_a_word_are_apart);
     tcase_add_test(tests, atomics_race_with_others_only);

@@ -576,6 +576,55 @@ START_TEST(phases_grow)
 }
 END_TEST
 
+/*
+ * Blocks of a grid: each has its barriers, its cells and its scratch, and all meet where the grid meets. Block `b` takes one barrier more
+ * than the others. Lane 0 of the first block sums up what it finds of all blocks.
+ */
+GYRE_BLOCK_KERNEL(blocks_meet, count_request, count_reply, lane_scratch)
+{
+    const u32 block = gyre_block(gyre), lane = gyre_lane(gyre);
+    GYRE_GLOBAL u64 *const all = &reply->value;
+    scratch->cell[lane] = block * 100 + lane;
+    gyre_barrier(gyre);
+    const u64 right = scratch->cell[(lane + 1) % gyre_lane_count(gyre)];
+    const u64 sum = gyre_block_sum_u64(gyre, right);
+    if (block == request->b)
+        gyre_barrier(gyre);
+    if (request->a == block && lane == 1)
+        return GYRE_REPLY;
+    ck_assert_uint_eq(cpu_lanes_number(gyre), block * 4 + lane);
+    if (lane == 0)
+        gyre_atomic_add(all, sum);
+    cpu_lanes_meet_all(gyre, "grid.c:1");
+    ck_assert_uint_eq(*all, 3 * 6 + 4 * (100 + 200));
+    ck_assert_uint_eq(cpu_lanes_phase_of(gyre), CPU_PHASES_MAX);
+    gyre_barrier(gyre);
+    ck_assert_uint_eq(cpu_lanes_phase_of(gyre), CPU_PHASES_MAX + 1);
+    return GYRE_REPLY;
+}
+
+START_TEST(blocks_of_a_grid_share_a_message)
+{
+    static lane_scratch scratches[3];
+    struct cpu_lanes *lanes = cpu_lanes_create(12, 0);
+    cpu_lanes_split(lanes, 3, sizeof scratches[0]);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        cpu_lanes_schedule(lanes, seed);
+        reply_bytes.value = 0;
+        ck_assert_int_eq(run_message(lanes, gyre_kernel_blocks_meet.handle, (count_request){9, seed % 4},
+                                     &reply_bytes, scratches, &context),
+                         GYRE_OUTCOME_REPLY);
+        reply_bytes.value = 0;
+        ck_assert_int_eq(run_message(lanes, gyre_kernel_blocks_meet.handle, (count_request){1, 3},
+                                     &reply_bytes, scratches, &context),
+                         GYRE_OUTCOME_FAILED);
+        ck_assert_int_eq(context.fail_code, GYRE_FAILURE_BARRIER);
+        ck_assert_str_eq(context.fail_text, "lane 5 ended, lane 0 waits: grid.c:1");
+    }
+    cpu_lanes_destroy(lanes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cpu_lane");
@@ -605,6 +654,7 @@ int main(void)
     tcase_add_test(tcase, lanes_that_stop_keep_the_limit_of_switches);
     tcase_add_test(tcase, a_divergence_is_told_with_all_places);
     tcase_add_test(tcase, phases_grow);
+    tcase_add_test(tcase, blocks_of_a_grid_share_a_message);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }

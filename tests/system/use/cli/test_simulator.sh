@@ -120,6 +120,8 @@ run call --check schedule --seed 3 --blocks 2 "$folder/forms.gyre.c:by_grid" '{"
 exits 0
 run call --check schedule --seed 3 --blocks 9 "$folder/forms.gyre.c:by_grid" '{"one":1}'
 says "is a grid kernel, which has at most 8 blocks on backend 'cpu'"
+run call --check schedule --seed 3 --blocks 8 --lanes 256 "$folder/forms.gyre.c:by_grid" '{"one":1}'
+exits 0
 
 # A race that one order has is told with its seed.
 run call --check races,schedule --seed 5 --lanes 16 "$folder/total.gyre.c" "$numbers"
