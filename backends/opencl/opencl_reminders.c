@@ -25,8 +25,8 @@ gyre_status opencl_reminders_check(const gyre_resident *resident)
     if (resident->device->settings.stay)
         return host->error(
             GYRE_UNIMPLEMENTED,
-            "kernel '%s' is a keyed actor with GYRE_REMINDED, and a kernel that stays reminds no keys "
-            "yet: leave mode = resident out, or launch it on backend 'cpu' or 'cuda'",
+            "kernel '%s' is a keyed actor with GYRE_REMINDED, and one that stays reminds no keys "
+            "yet: launch it on backend 'cpu' or 'cuda', or leave mode = resident out",
             kernel->record.name);
     if (kernel->record.flow_size)
         return host->error(
