@@ -20,11 +20,11 @@ bool cpu_jobs_are_own(const struct cpu_worker *worker, const gyre_link_ring *rin
     return false;
 }
 
-bool cpu_jobs_of_own_wait(const struct cpu_worker *worker)
+bool cpu_jobs_of_own_wait(const struct cpu_worker *worker, uint32_t level)
 {
     for (uint32_t i = 0; i < worker->links.port_count; i++) {
         const gyre_link_ring *ring = worker->links.rings[i];
-        if (ring && ring->pool & GYRE_POOL_OWN && cpu_jobs_are_there(ring))
+        if (ring && ring->pool & GYRE_POOL_OWN && ring->level >= level && cpu_jobs_are_there(ring))
             return true;
     }
     return false;

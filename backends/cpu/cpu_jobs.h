@@ -24,8 +24,8 @@ struct cpu_job {
 bool cpu_jobs_are_there(const gyre_link_ring *ring);
 /** Whether the worker emits into the ring. */
 bool cpu_jobs_are_own(const struct cpu_worker *worker, const gyre_link_ring *ring);
-/** Whether a ring that the worker emits into, and takes from, has a message. */
-bool cpu_jobs_of_own_wait(const struct cpu_worker *worker);
+/** Whether a ring that the worker emits into, and takes from, has a message, of those with this level at least. */
+bool cpu_jobs_of_own_wait(const struct cpu_worker *worker, uint32_t level);
 /** Takes a message of the ring. False: there is none. There is room for all that its handler may emit, before and after. */
 bool cpu_job_take(struct cpu_worker *worker, gyre_link_ring *ring, gyre_link_window *window,
                   struct cpu_job *job);

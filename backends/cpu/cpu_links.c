@@ -495,8 +495,8 @@ static gyre_u64 handle_jobs(struct cpu_worker *worker, gyre_link_ring *ring, gyr
     const gyre_u64 most = cpu_turns_most(worker, RUN_MAX);
     struct cpu_job job;
     gyre_u64 handled = 0;
-    while (handled < most && (own || !cpu_jobs_of_own_wait(worker)) && cpu_ports_have_room(worker) &&
-           cpu_job_take(worker, ring, window, &job)) {
+    while (handled < most && (own || !cpu_jobs_of_own_wait(worker, ring->level)) &&
+           cpu_ports_have_room(worker) && cpu_job_take(worker, ring, window, &job)) {
         cpu_ports_make_room(worker); /* there is room, also in the ring, which has a message less at most */
         if (__builtin_expect(worker->traced.ring != NULL, 0))
             cpu_trace_arrival(worker, ring, job.index);
@@ -557,8 +557,16 @@ static uint32_t first_inlet(struct cpu_worker *worker)
     return (worker->block + worker->links.begin++) % count;
 }
 
-/* Serves the rings of pools that the worker emits into itself. */
-static uint64_t serve_own(struct cpu_worker *worker, uint64_t command)
+/* The same of links with levels. */
+static uint32_t first_inlet_of_levels(struct cpu_worker *worker, uint32_t count)
+{
+    if (worker->turn.turns)
+        return cpu_turns_pick(worker, count);
+    return (worker->links.begin++ + (worker->links.pools ? worker->block : 0)) % count;
+}
+
+/* Serves the rings of pools that the worker emits into itself, of those in `levels`. */
+static uint64_t serve_own(struct cpu_worker *worker, uint64_t command, uint32_t levels)
 {
     const gyre_link_table *table = worker->links.table;
     uint64_t handled = 0;
@@ -566,7 +574,7 @@ static uint64_t serve_own(struct cpu_worker *worker, uint64_t command)
         const gyre_link_ring *ring = at(inlets_of(table)[i].ring);
         if (handled && worker->turn.turns)
             break;
-        if (ring->pool & GYRE_POOL_OWN && cpu_jobs_are_own(worker, ring))
+        if (ring->pool & GYRE_POOL_OWN && levels >> ring->level & 1 && cpu_jobs_are_own(worker, ring))
             handled += serve_inlet(worker, &inlets_of(table)[i], command);
     }
     return handled;
@@ -595,10 +603,14 @@ static uint64_t serve_by_level(struct cpu_worker *worker, uint64_t command)
     uint64_t handled = 0;
     if (turn % GYRE_LEVEL_TURNS == GYRE_LEVEL_TURNS - 1)
         handled = serve_first(worker, command, turn / GYRE_LEVEL_TURNS % count, ~0u);
-    const uint32_t begin = worker->turn.turns ? cpu_turns_pick(worker, count) : worker->links.begin++ % count;
-    for (uint32_t level = GYRE_LEVEL_MAX + 1; level > 0 && !handled && !worker->links.kept.waits; level--)
-        if (worker->links.levels >> (level - 1) & 1)
+    const uint32_t begin = first_inlet_of_levels(worker, count);
+    for (uint32_t level = GYRE_LEVEL_MAX + 1; level > 0 && !handled && !worker->links.kept.waits; level--) {
+        if (!(worker->links.levels >> (level - 1) & 1))
+            continue;
+        handled = serve_own(worker, command, 1u << (level - 1));
+        if (!handled)
             handled = serve_first(worker, command, begin, 1u << (level - 1));
+    }
     worker->links.level_turns += handled > 0;
     return handled;
 }
@@ -623,9 +635,7 @@ uint64_t cpu_links_serve(struct cpu_worker *worker, uint64_t command)
     const uint64_t began_ns = begin_cost(worker);
     uint64_t handled = serve_kept(worker, command);
     handled += serve_stash(worker, command);
-    handled += serve_own(worker, command);
-    if (worker->links.levels)
-        handled += serve_levels(worker, command);
+    handled += worker->links.levels ? serve_levels(worker, command) : serve_own(worker, command, ~0u);
     const uint32_t begin = first_inlet(worker), count = worker->links.levels ? 0 : table->inlet_count;
     for (uint32_t i = 0; i < count && !holds_messages(worker); i++) {
         const uint32_t number = begin + i < table->inlet_count ? begin + i : begin + i - table->inlet_count;

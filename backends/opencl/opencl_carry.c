@@ -3,7 +3,7 @@
  * Runs epochs (batches of requests): sends requests of a queue to the device and completes them. A direct
  * device works in the queue's slots and stores the sequences itself, unless another program can write the
  * slots (opencl_gather.c). Other devices get copies (opencl_copies.c). Takes no lock: only the pump's thread
- * calls it. Waits only in opencl_collect and opencl_warm_up.
+ * calls it. Waits only in opencl_collect and opencl_run_nothing.
  */
 #include "opencl_bridge.h"
 #include "opencl_carry.h"
@@ -187,19 +187,23 @@ gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, u
     return GYRE_OK;
 }
 
-gyre_status opencl_warm_up(gyre_resident *resident)
+gyre_status opencl_run_nothing(gyre_resident *resident, struct opencl_epoch *nothing)
 {
     const gyre_device *device = resident->device;
-    struct opencl_epoch nothing = {.first = 0};
     cl_event ran = NULL;
     gyre_status status = opencl_set_slots(resident, resident->log_memory, resident->log_memory);
     if (status == GYRE_OK)
-        status = opencl_enqueue(resident, &nothing, NULL, &ran);
+        status = opencl_enqueue(resident, nothing, NULL, &ran);
     if (status == GYRE_OK)
         status = opencl_commanded(resident, opencl_finish(device, resident->compute, CL_SUCCESS, &ran),
                                   "clFinish");
     resident->bound_queue = NULL;
     return status;
+}
+
+gyre_status opencl_warm_up(gyre_resident *resident)
+{
+    return opencl_run_nothing(resident, &(struct opencl_epoch){.first = 0});
 }
 
 /* ---- completing ---- */

@@ -25,6 +25,8 @@ gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, u
 
 /** Runs an epoch without messages and waits for it, so that the driver's work at a first run is done. */
 gyre_status opencl_warm_up(gyre_resident *resident);
+/** Runs an epoch without messages, and waits for its end. No other one is under way. GYRE_OK or LOST. */
+gyre_status opencl_run_nothing(gyre_resident *resident, struct opencl_epoch *nothing);
 
 /**
  * Whether the oldest epoch is complete. If it is a gathered epoch (its messages are packed), hands out the

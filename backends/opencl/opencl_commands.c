@@ -39,6 +39,7 @@ gyre_status opencl_enqueue(gyre_resident *resident, struct opencl_epoch *epoch, 
     const struct opencl_loader *cl = resident->device->cl;
     size_t global, local;
     gyre_epoch told;
+    resident->due_stale = true;
     opencl_tell_epoch(resident, epoch, &told);
     opencl_shape(resident, epoch->promised, &told, &global, &local);
     epoch->groups = opencl_least(global / local, resident->blocks - epoch->first_block);

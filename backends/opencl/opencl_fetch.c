@@ -212,8 +212,11 @@ static void fetch_jobs(gyre_resident *resident, const gyre_link_inlet *inlet, ui
     wake_sender(resident, inlet);
 }
 
-/* Takes messages that the kernel emitted to pools of which it is a member. Whether there were some: then it steals none. */
-static bool fetch_own_jobs(gyre_resident *resident, uint32_t most)
+/*
+ * Takes messages that the kernel emitted to pools of which it is a member, of those in `levels`. Whether there were some: then it steals
+ * none of such a level, or of a lower one.
+ */
+static bool fetch_own_jobs(gyre_resident *resident, uint32_t most, uint32_t levels)
 {
     const struct opencl_links *links = resident->links;
     const uint32_t inlets = links->table ? links->table->inlet_count : 0;
@@ -221,13 +224,25 @@ static bool fetch_own_jobs(gyre_resident *resident, uint32_t most)
     for (uint32_t i = 0; i < inlets; i++) {
         const gyre_link_inlet *inlet = &link_inlets(links->table)[i];
         const gyre_link_ring *ring = link_at(inlet->ring);
-        if (!(ring->pool & GYRE_POOL_OWN) || !is_own(links, ring) || !device_jobs_waiting(ring, 1))
+        if (!(ring->pool & GYRE_POOL_OWN && levels >> ring->level & 1) || !is_own(links, ring) ||
+            !device_jobs_waiting(ring, 1))
             continue;
         any = true;
         if (links->taken < most)
             fetch_jobs(resident, inlet, most);
     }
     return any;
+}
+
+static bool has_own_jobs(const gyre_resident *resident)
+{
+    const struct opencl_links *links = resident->links;
+    for (uint32_t i = 0; i < links->declared; i++) {
+        const gyre_link_ring *ring = links->ports[i].ring;
+        if (ring && ring->pool & GYRE_POOL_OWN && device_jobs_waiting(ring, 1))
+            return true;
+    }
+    return false;
 }
 
 /* ---- links and pools ---- */
@@ -249,6 +264,16 @@ static void fetch_levels(gyre_resident *resident, uint32_t most, uint32_t turn, 
     }
 }
 
+/* Takes messages of the inlet whose turn it is; each other time what the kernel emitted to pools itself, if there is some. */
+static void fetch_whatever_level(gyre_resident *resident, uint32_t most, uint32_t turn)
+{
+    const bool own = has_own_jobs(resident);
+    if (own && turn % 2)
+        fetch_own_jobs(resident, most, ~0u);
+    else
+        fetch_levels(resident, most, own ? turn / 2 : turn, ~0u, own);
+}
+
 /*
  * An epoch has messages of the highest levels. One of GYRE_LEVEL_TURNS begins at the inlet whose turn it is, whatever its level, with a few: an
  * epoch may have as many as a lower link holds, and those of higher levels would wait for all of them.
@@ -257,16 +282,19 @@ void opencl_fetch_links(gyre_resident *resident, uint32_t most)
 {
     const struct opencl_links *links = resident->links;
     const uint32_t turn = (uint32_t)links->turns;
-    const bool own = fetch_own_jobs(resident, most);
     const uint32_t few = links->taken + 1 + most / GYRE_LEVEL_TURNS;
+    bool own = false;
     if (!links->levels) {
+        own = fetch_own_jobs(resident, most, ~0u);
         fetch_levels(resident, most, turn, ~0u, own);
         return;
     }
     if (turn % GYRE_LEVEL_TURNS == GYRE_LEVEL_TURNS - 1)
-        fetch_levels(resident, few < most ? few : most, turn / GYRE_LEVEL_TURNS, ~0u, own);
-    for (uint32_t level = GYRE_LEVEL_MAX + 1; level > 0; level--)
+        fetch_whatever_level(resident, few < most ? few : most, turn / GYRE_LEVEL_TURNS);
+    for (uint32_t level = GYRE_LEVEL_MAX + 1; level > 0; level--) {
+        own |= fetch_own_jobs(resident, most, 1u << (level - 1));
         fetch_levels(resident, most, turn, 1u << (level - 1), own);
+    }
 }
 
 /* ---- queues ---- */

@@ -13,6 +13,7 @@
 #include "opencl_links.h"
 #include "opencl_module.h"
 #include "opencl_pump.h"
+#include "opencl_reminders.h"
 #include "opencl_report.h"
 #include "opencl_stay.h"
 
@@ -238,17 +239,6 @@ static gyre_status set_arguments(const gyre_resident *resident)
     return status;
 }
 
-static gyre_status refuse_reminders(const gyre_resident *resident)
-{
-    if (!resident->kernel->record.reminds)
-        return GYRE_OK;
-    return resident->device->host->error(
-        GYRE_UNIMPLEMENTED,
-        "kernel '%s' is a keyed actor with GYRE_REMINDED, and this backend reminds no keys "
-        "yet: launch it on backend 'cpu' or 'cuda'",
-        resident->kernel->record.name);
-}
-
 static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module,
                                     const gyre_resident_desc *desc)
 {
@@ -257,7 +247,7 @@ static gyre_status prepare_resident(gyre_resident *resident, gyre_module *module
     if (status == GYRE_OK && !resident->kernel)
         status = host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
     if (status == GYRE_OK)
-        status = refuse_reminders(resident);
+        status = opencl_reminders_check(resident);
     resident->lanes_meet = status == GYRE_OK && gyre_form_shares(resident->kernel->record.form) &&
                            (resident->lanes > 1 || !resident->device->solo);
     if (status == GYRE_OK && resident->device->settings.stay)

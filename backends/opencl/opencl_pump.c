@@ -13,6 +13,7 @@
 #include "opencl_links.h"
 #include "opencl_ports.h"
 #include "opencl_pump.h"
+#include "opencl_reminders.h"
 #include "opencl_report.h"
 #include "opencl_tell.h"
 #include "opencl_wait.h"
@@ -59,6 +60,8 @@ static bool has_work(gyre_resident *resident, gyre_u64 command)
         return true;
     if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN)
         return false;
+    if (opencl_reminders_are_due(resident))
+        return true;
     if (resident->links)
         return opencl_links_have_work(resident);
     for (uint32_t i = 0; i < resident->queue_count; i++)
@@ -102,17 +105,29 @@ static int find_news(void *context)
            starved_queues(wait->resident, wait->command) != wait->starved;
 }
 
+/* As gyre_idle_park, until a time at most. */
+static void sleep_parked(struct wait *wait, uint64_t until_ns)
+{
+    const gyre_resident *resident = wait->resident;
+    gyre_control_region *control = resident->control;
+    uint32_t seen;
+    __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
+    const uint64_t parked_ns = gyre_clock_ns();
+    gyre_barrier_heavy(resident->light_barriers && resident->idle != GYRE_IDLE_PARK);
+    gyre_idle_sleep(find_news, wait, &control->doorbell.bell, parked_ns, until_ns, &seen);
+    __atomic_fetch_sub(&control->device.parked, 1, __ATOMIC_SEQ_CST);
+}
+
 static void park_pump(struct wait *wait)
 {
     gyre_resident *resident = wait->resident;
-    gyre_control_region *control = resident->control;
     opencl_log_drain(resident, true);
     wait->starved = starved_queues(resident, wait->command);
     opencl_bridge_tell(resident, wait->starved, 1);
     if (resident->links)
         opencl_ports_tell_starved(resident, GYRE_COMMAND_VERB(wait->command) == GYRE_VERB_RUN);
-    gyre_idle_park(find_news, wait, &control->device.parked, &control->doorbell.bell,
-                   resident->light_barriers && resident->idle != GYRE_IDLE_PARK);
+    sleep_parked(wait, GYRE_COMMAND_VERB(wait->command) == GYRE_VERB_RUN ? opencl_reminders_wake_ns(resident)
+                                                                         : UINT64_MAX);
     opencl_bridge_tell(resident, wait->starved, UINT32_MAX);
     if (resident->links)
         opencl_ports_tell_starved(resident, false);
@@ -126,6 +141,7 @@ static void wait_for_work(gyre_resident *resident, gyre_u64 command)
         park_pump(&wait); /* a paused kernel costs nothing */
         return;
     }
+    opencl_reminders_look(resident);
     switch (resident->idle) {
     case GYRE_IDLE_SPIN:
         gyre_idle_spin(find_work, &wait, TURNS_PER_LOG);
@@ -163,6 +179,7 @@ static void obey_command(gyre_resident *resident, gyre_u64 command)
     gyre_control_block *lines = (gyre_control_block *)(control + 1);
     if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
         read_table(resident);
+    opencl_reminders_forget(resident);
     if (resident->links)
         opencl_links_obey(resident, command);
     for (uint32_t i = 0; i < resident->blocks; i++)
@@ -249,6 +266,22 @@ static gyre_status serve_links(gyre_resident *resident, gyre_u64 command)
     return status;
 }
 
+/* Reminds keys that are due, and serves links and queues once. */
+static gyre_status serve(gyre_resident *resident, gyre_u64 command)
+{
+    gyre_status status = GYRE_OK;
+    if (opencl_reminders_are_due(resident)) {
+        status = collect_all(resident);
+        if (status == GYRE_OK)
+            status = opencl_remind(resident);
+    }
+    if (status == GYRE_OK)
+        status = resident->links ? serve_links(resident, command) : serve_queues(resident, command);
+    if (status == GYRE_OK)
+        opencl_reminders_look(resident);
+    return status;
+}
+
 /*
  * Wakes all waiters of the dead device, which then give up. Reads the table of queues anew, because a queue
  * may have come since.
@@ -301,7 +334,7 @@ void *opencl_pump_main(void *argument)
             if (status == GYRE_OK)
                 obey_command(resident, command);
         } else if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN) {
-            status = resident->links ? serve_links(resident, command) : serve_queues(resident, command);
+            status = serve(resident, command);
         } else {
             wait_for_work(resident, command);
         }

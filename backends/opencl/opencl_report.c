@@ -64,6 +64,11 @@ static bool fetch_log(gyre_resident *resident, bool now)
            (resident->log->head.next == resident->log_next || read_log(resident, sizeof *resident->log));
 }
 
+bool opencl_log_read_head(gyre_resident *resident)
+{
+    return resident->device->direct || read_log(resident, sizeof resident->log->head);
+}
+
 void opencl_log_drain(gyre_resident *resident, bool now)
 {
     const gyre_host *host = resident->device->host;

@@ -6,6 +6,8 @@
 #include "opencl_resident.h"
 
 gyre_status opencl_log_create(gyre_resident *resident);
+/** Reads the head of the device's log, unless this program shares it. False when the copy fails. */
+bool opencl_log_read_head(gyre_resident *resident);
 /** Hands on the lines that handlers logged. `now`: reads the log even if it was read a moment ago. */
 void opencl_log_drain(gyre_resident *resident, bool now);
 /** Returns how many messages handlers failed since the last call, as a direct device counts them. */

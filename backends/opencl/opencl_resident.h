@@ -52,6 +52,8 @@ struct opencl_epoch {
     uint32_t failed;             /* gathered: replies among them that a handler failed */
     uint32_t looks;              /* gathered: looks since the last reply */
     bool ended;                  /* gathered: the kernel was seen to have ended */
+    bool reminds;                /* it has no messages, and reminds keys (opencl_reminders.h) */
+    int64_t remind_ns;
 };
 
 struct opencl_links;
@@ -116,6 +118,11 @@ struct gyre_resident {
     struct opencl_profile profile;
 
     struct opencl_links *links; /* of a kernel that can be a stage of a pipeline; else NULL */
+
+    /* of a keyed actor with reminders: no key is due before; by gyre_clock_ns, or of ticks; 0: nobody looked (opencl_reminders.c) */
+    int64_t due_ns;
+    uint64_t looked_ns;
+    bool due_stale; /* an epoch was sent since */
 
     cl_mem cursors;       /* mode = resident: of the kernel that stays; NULL: epochs */
     uint32_t stay_blocks; /* blocks of the device that the staying kernel takes */

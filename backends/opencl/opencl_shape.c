@@ -214,6 +214,9 @@ void opencl_tell_epoch(const gyre_resident *resident, const struct opencl_epoch 
     told->count = epoch->count;
     told->first_block = epoch->first_block;
     told->mark = epoch->mark;
+    told->reminds = epoch->reminds;
+    told->remind_ns = epoch->remind_ns;
+    told->by_sent = resident->control->command.by_ticks;
     if (resident->links)
         tell_links(resident, epoch, told);
     if (!epoch->queue)

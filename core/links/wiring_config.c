@@ -246,9 +246,9 @@ static gyre_status add_candidate(struct wiring *wiring, struct candidates *all, 
     return GYRE_OK;
 }
 
-static uint32_t level_of(const struct wiring *wiring, const struct section *section)
+static uint32_t level_of(const struct wiring *wiring, const struct section *section, const char *key)
 {
-    return (uint32_t)gyre_config_int(wiring->config, section->kind, section->name, "level");
+    return (uint32_t)gyre_config_int(wiring->config, section->kind, section->name, key);
 }
 
 /* What a link's section and a topic's have alike. */
@@ -276,7 +276,7 @@ static gyre_status read_link(struct wiring *wiring, const struct section *sectio
     link.key = key[0] ? copy_text(wiring, key) : NULL;
     link.from = copy_text(wiring, text_of(wiring, section, "from"));
     link.to = copy_text(wiring, text_of(wiring, section, "to"));
-    link.level = level_of(wiring, section);
+    link.level = level_of(wiring, section, "level");
     return status == GYRE_OK ? add_candidate(wiring, all, &link, &place) : status;
 }
 
@@ -367,7 +367,7 @@ static gyre_status add_subscribers(struct wiring *wiring, const struct topic *to
     gyre_status status = GYRE_OK;
     link.from = from;
     link.topic = link.name;
-    link.level = level_of(wiring, &topic->section);
+    link.level = level_of(wiring, &topic->section, "level");
     for (size_t i = 0; i < topic->to.count && status == GYRE_OK; i++) {
         link.to = topic->to.names[i];
         status = read_slow(wiring, topic, i, &link.slow);
@@ -375,8 +375,9 @@ static gyre_status add_subscribers(struct wiring *wiring, const struct topic *to
             status = add_candidate(wiring, all, &link, &place);
     }
     place.to = place_of(wiring, &topic->section, "taps");
+    place.level = place_of(wiring, &topic->section, "taps_level");
     link.slow = GYRE_SLOW_TAP;
-    link.level = 0;
+    link.level = level_of(wiring, &topic->section, "taps_level");
     for (size_t i = 0; i < topic->taps.count && status == GYRE_OK; i++) {
         link.to = topic->taps.names[i];
         status = add_candidate(wiring, all, &link, &place);
@@ -430,10 +431,12 @@ static gyre_status add_members(struct wiring *wiring, const struct work *work, c
     gyre_link_desc link = begin_link(wiring, section);
     const struct gyre_wiring_place place = {.from = place_of(wiring, section, "from"),
                                             .to = place_of(wiring, section, "members"),
-                                            .capacity = place_of(wiring, section, "capacity")};
+                                            .capacity = place_of(wiring, section, "capacity"),
+                                            .level = place_of(wiring, section, "level")};
     gyre_status status = GYRE_OK;
     link.from = from;
     link.pool = link.name;
+    link.level = level_of(wiring, section, "level");
     link.order = strcmp(text_of(wiring, section, "order"), "oldest") == 0 ? GYRE_POOL_OLDEST_FIRST
                                                                           : GYRE_POOL_NEWEST_FIRST;
     for (size_t i = 0; i < work->members.count && status == GYRE_OK; i++) {

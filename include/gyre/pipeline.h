@@ -133,7 +133,8 @@ typedef struct gyre_link_desc {
     gyre_pool_order order; /* of a pool; the same for all links of a port */
     /**
      * 0 to 3. A block of the target takes what came by a link of a higher level first, whatever waits on others; of 16 times that it takes
-     * messages it begins once at the link whose turn it is, so none is left out for ever. Not of a tap, a pool, an outlet or a way to nowhere.
+     * messages it begins once at the link whose turn it is, so none is left out for ever. Not of an outlet or a way to nowhere; on CUDA not of
+     * a tap or a pool either, nor of a link to a member of a pool. All members of a pool have the same level.
      */
     uint32_t level;
 } gyre_link_desc;

@@ -42,10 +42,13 @@ static gyre_pipeline_desc describe(const char *const *entry, const char *const *
 
 static const char *const sort = "sort", *const reader = "read", *const push = "push", *const wheel = "wheel";
 
-static gyre_pipeline *open_parcels(struct conformance *test, int sorts, int reads)
+/* `pools`: all parcels but those of the middle level come from pools of which the reader is the one member. */
+static gyre_pipeline *open_parcels(struct conformance *test, int sorts, int reads, bool pools)
 {
-    const gyre_link_desc links[] = {join("sort.plain", "read", 0), join("sort.better", "read", 1),
-                                    join("sort.urgent", "read", 3)};
+    gyre_link_desc links[] = {join("sort.plain", "read", 0), join("sort.better", "read", 1),
+                              join("sort.urgent", "read", 3)};
+    links[0].pool = pools ? "plains" : NULL;
+    links[2].pool = pools ? "rushes" : NULL;
     const gyre_pipeline_desc desc = describe(&sort, &reader, links, 3, 0);
     gyre_pipeline *pipeline = NULL;
     launch_as(test, "sort", sorts);
@@ -80,9 +83,9 @@ static void send_parcels(gyre_pipeline *pipeline, uint32_t level, uint64_t first
 /* ---- cases ---- */
 
 /* The plain parcels come first, and stand in the first link: a kernel that looks at links in turn begins with them. */
-static void take_by_levels(struct conformance *test, int sorts, int reads)
+static void take_by_levels(struct conformance *test, int sorts, int reads, bool pools)
 {
-    gyre_pipeline *pipeline = open_parcels(test, sorts, reads);
+    gyre_pipeline *pipeline = open_parcels(test, sorts, reads, pools);
     gyre_kernel *paused = gyre_kernel_find(test->runtime, "read");
     uint64_t before[3] = {0}, next[3] = {0};
     must(gyre_kernel_deactivate(paused, soon()));
@@ -111,13 +114,47 @@ static void take_by_levels(struct conformance *test, int sorts, int reads)
 
 static void the_highest_level_comes_first(struct conformance *test)
 {
-    take_by_levels(test, LIMITED, CHOOSES);
+    take_by_levels(test, LIMITED, CHOOSES, false);
+}
+
+static void the_highest_level_comes_first_where_pools_have_levels(struct conformance *test)
+{
+    take_by_levels(test, LIMITED, CHOOSES, true);
+}
+
+/* Nobody waits for what a tap gets, so its rank shows in those of the other parcels, which were there before. */
+static void a_tap_may_come_first(struct conformance *test)
+{
+    gyre_link_desc links[] = {join("sort.plain", "read", 1), join("sort.urgent", "read", 2),
+                              join("sort.better", "nowhere", 0)};
+    const gyre_pipeline_desc desc = describe(&sort, &reader, links, 3, 0);
+    gyre_pipeline *pipeline = NULL;
+    uint64_t before = 0;
+    links[1].topic = "rushes";
+    links[1].slow = GYRE_SLOW_TAP;
+    launch_as(test, "sort", LIMITED);
+    gyre_kernel *paused = launch_as(test, "read", CHOOSES);
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    must(gyre_kernel_deactivate(paused, soon()));
+    send_parcels(pipeline, 0, 0);
+    send_parcels(pipeline, 2, PARCELS);
+    await_waiting(pipeline, 2 * PARCELS);
+    must(gyre_kernel_activate(paused, soon()));
+    for (uint64_t i = 0; i < 2 * PARCELS; i++) {
+        parcel reply;
+        gyre_completion completion;
+        must(gyre_receive(gyre_pipeline_queue(pipeline), &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == (completion.index < PARCELS ? GYRE_REPLIED : GYRE_NOT_REPLIED));
+        before += completion.outcome == GYRE_REPLIED && reply.rank < PARCELS;
+    }
+    require(before <= PARCELS / 3);
+    must(gyre_pipeline_close(pipeline, soon()));
 }
 
 /* Kernels of pipelines with asks look at few links another way. */
 static void the_highest_level_comes_first_where_kernels_ask(struct conformance *test)
 {
-    take_by_levels(test, ASKS, CHOOSES_AND_ASKS);
+    take_by_levels(test, ASKS, CHOOSES_AND_ASKS, false);
 }
 
 /* The wheel keeps its own link full, which is the first one it looks at. Another request stops it, by a link behind that. */
@@ -182,6 +219,35 @@ static void refuse(struct conformance *test, gyre_link_desc wrong, const char *s
     require_sentence(sentence);
 }
 
+/* Members of a pool have one level. On CUDA they have none, and neither has a tap. */
+static void refuse_or_compare(struct conformance *test)
+{
+    gyre_link_desc tap = join("sort.plain", "read", 1), other = join("sort.plain", "read", 0), member = tap;
+    tap.topic = other.pool = member.pool = "parcels";
+    tap.slow = GYRE_SLOW_TAP;
+    if (strcmp(test->backend, "cuda") == 0) {
+        refuse(test, tap, "level: expected 0, found 1: a tap holds nobody up");
+        /* and the link behind it leads to the same kernel by a level */
+        refuse(test, other,
+               "level: kernel 'read' is a member of a pool, and takes from whichever ring has most");
+        refuse(test, member,
+               "level: expected 0, found 1: a member of a pool takes from whichever ring has most");
+        return;
+    }
+    gyre_link_desc links[] = {member,
+                              join("sort.plain", "push", 2),
+                              join("sort.better", "read", 1),
+                              join("sort.urgent", "nowhere", 0),
+                              join("push.stop", "nowhere", 0),
+                              join("push.turn", "nowhere", 0)};
+    const gyre_pipeline_desc desc = describe(&sort, &reader, links, 6, 0);
+    gyre_pipeline *pipeline = NULL;
+    links[1].pool = "parcels";
+    require(gyre_pipeline_open(test->runtime, &desc, &pipeline) == GYRE_INVALID && pipeline == NULL);
+    require_sentence("level: the members of pool 'parcels' take from the same rings, which have one level: "
+                     "expected 1, as kernel 'read' has it, found 2");
+}
+
 static void wrong_levels_are_told(struct conformance *test)
 {
     launch_as(test, "sort", LIMITED);
@@ -193,16 +259,7 @@ static void wrong_levels_are_told(struct conformance *test)
            "link 'sort.plain': level: expected 0, found 1: its messages are thrown away");
     refuse(test, join("sort.plain", "host", 1),
            "link 'sort.plain': level: expected 0, found 1: programs get its messages");
-    gyre_link_desc tap = join("sort.plain", "read", 1);
-    tap.topic = "parcels";
-    tap.slow = GYRE_SLOW_TAP;
-    refuse(test, tap, "level: expected 0, found 1: a tap holds nobody up");
-    gyre_link_desc other = join("sort.plain", "read", 0);
-    other.pool = "parcels"; /* and the link behind it leads to the same kernel by a level */
-    refuse(test, other, "level: kernel 'read' is a member of a pool, and takes from whichever ring has most");
-    gyre_link_desc member = join("sort.plain", "read", 1);
-    member.pool = "parcels";
-    refuse(test, member, "level: expected 0, found 1: a member of a pool takes from whichever ring has most");
+    refuse_or_compare(test);
 }
 
 /* On a GPU who chooses among links is compiled for that, or its links have no levels. */
@@ -232,6 +289,9 @@ const struct conformance_case link_level_cases[] = {
     {"the_highest_level_comes_first", the_highest_level_comes_first},
     {"the_highest_level_comes_first_where_kernels_ask", the_highest_level_comes_first_where_kernels_ask},
     {"no_link_is_left_out_where_kernels_ask", no_link_is_left_out_where_kernels_ask},
+    {"the_highest_level_comes_first_where_pools_have_levels",
+     the_highest_level_comes_first_where_pools_have_levels},
+    {"a_tap_may_come_first", a_tap_may_come_first},
     {"no_level_is_left_out_for_ever", no_level_is_left_out_for_ever},
     {"wrong_levels_are_told", wrong_levels_are_told},
     {"kernels_choose_or_are_refused", kernels_choose_or_are_refused},

@@ -401,6 +401,7 @@ struct twins {
     char names[GRAPH_NODES][2][16], ports[GRAPH_NODES][2][2][32];
     gyre_link_desc links[GRAPH_NODES * 8];
     size_t count;
+    bool levels; /* pools have some */
 };
 
 static void draw_twins(struct twins *twins, uint64_t *random)
@@ -429,16 +430,19 @@ static void link_port(struct twins *twins, uint32_t node, uint32_t twin, uint32_
         twins->links[twins->count++] = join(from, "nowhere");
         return;
     }
-    for (uint32_t i = 0; i < 1 + (uint32_t)twins->doubled[target]; i++)
-        twins->links[twins->count++] = twins->doubled[target]
-                                           ? member(from, twins->names[target][i], GYRE_POOL_NEWEST_FIRST)
-                                           : join(from, twins->names[target][i]);
+    for (uint32_t i = 0; i < 1 + (uint32_t)twins->doubled[target]; i++) {
+        gyre_link_desc *link = &twins->links[twins->count++];
+        *link = twins->doubled[target] ? member(from, twins->names[target][i], GYRE_POOL_NEWEST_FIRST)
+                                       : join(from, twins->names[target][i]);
+        link->level = twins->levels ? (node + port) % 3 : 0;
+    }
 }
 
 static gyre_pipeline *open_twins(struct conformance *test, struct twins *twins, uint64_t *random)
 {
     const char *answers[GRAPH_NODES * 2];
     size_t answer_count = 0;
+    twins->levels = strcmp(test->backend, "cuda") != 0;
     for (uint32_t i = 0; i < GRAPH_NODES; i++)
         for (uint32_t twin = 0; twin < 1 + (uint32_t)twins->doubled[i]; twin++) {
             char *name = twins->names[i][twin], kernel[16];

@@ -307,6 +307,19 @@ static void keyed_actors_are_there_or_refused(struct conformance *test)
     require_sentence("keeps no states by key yet: launch it on backend 'cpu'");
 }
 
+/* The compiler tells: it has nothing that could send for the blocks that own keys. */
+static void keyed_actors_with_ports_are_there_or_refused(struct conformance *test)
+{
+    gyre_kernel *kernel = NULL;
+    const gyre_launch_desc desc = launch_desc(test, "keyed_ports.gyre.c", "trips");
+    if (gyre_launch(test->runtime, &desc, &kernel) == GYRE_OK)
+        return;
+    require(kernel == NULL);
+    if (strcmp(test->backend, "cuda") == 0)
+        require_sentence(
+            "has ports, which keyed actors do not have on CUDA yet: run it on backend 'cpu' or 'opencl'");
+}
+
 static void keyed_actors_are_linked_or_refused(struct conformance *test)
 {
     static const char *const name = "keyed_marks";
@@ -351,6 +364,7 @@ const struct conformance_case refusal_cases[] = {
     {"shapes_beyond_the_device_are_refused", shapes_beyond_the_device_are_refused},
     {"an_actor_has_one_lane_and_one_block", an_actor_has_one_lane_and_one_block},
     {"keyed_actors_are_there_or_refused", keyed_actors_are_there_or_refused},
+    {"keyed_actors_with_ports_are_there_or_refused", keyed_actors_with_ports_are_there_or_refused},
     {"keyed_actors_are_linked_or_refused", keyed_actors_are_linked_or_refused},
     {"reminders_are_there_or_refused", reminders_are_there_or_refused},
     {"wrong_message_types_are_told_apart", wrong_message_types_are_told_apart},

@@ -172,13 +172,11 @@ typedef struct gyre_context {
 #endif
 #if GYRE_KEYED
     gyre_u32 forgets; /* the message's key leaves when the handler has returned */
-#ifdef GYRE_DIALECT_CUDA
     gyre_u32 reminds; /* what the handler may ask for, and has asked for (keyed_reminders.h) */
     gyre_u32 by_sent; /* keys are reminded by the times at which requests were sent */
     gyre_i64 remind_at_ns;
     gyre_i64 from_ns;     /* from when a reminder counts; 0: now */
     gyre_i64 next_due_ns; /* no key that this thread's handlers set a reminder for is due before */
-#endif
 #endif
 } gyre_context;
 
@@ -230,6 +228,27 @@ GYRE_HELPER int gyre_assert_(gyre_context *gyre, int holds, GYRE_LITERAL_ const 
 #define gyre_assert(gyre, condition)                                                                         \
     gyre_assert_((gyre), !!(condition), __FILE__ ":" GYRE_TEXT_(__LINE__) ": " #condition,                   \
                  (gyre_u32)(sizeof(__FILE__) - 1))
+
+#ifdef GYRE_DIALECT_OPENCL
+/* As gyre_log, of two texts, the first of which fits. */
+GYRE_HELPER void gyre_log_behind_(gyre_context *gyre, GYRE_LITERAL_ const char *front,
+                                  GYRE_LITERAL_ const char *text, gyre_i64 value)
+{
+    GYRE_GLOBAL gyre_device_log *log = gyre->log;
+    const gyre_u32 index = gyre_claim_u32_(&log->next, 1);
+    GYRE_GLOBAL gyre_device_log_line *line =
+        (GYRE_GLOBAL gyre_device_log_line *)(log + 1) + index % log->capacity;
+    gyre_u32 i = 0;
+    for (; front[i]; i++)
+        line->text[i] = front[i];
+    for (gyre_u32 at = 0; i < sizeof line->text - 1 && text[at]; at++)
+        line->text[i++] = text[at];
+    line->text[i] = 0;
+    line->value = value;
+    line->block = gyre->block;
+    line->written = index + 1;
+}
+#endif
 
 GYRE_HELPER void gyre_log(gyre_context *gyre, GYRE_LITERAL_ const char *text, gyre_i64 value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reminders of keyed actors: what handlers ask for. The heap of those that wait is in keyed_table.h. C11 and CUDA C++ share this text.
+ * Reminders of keyed actors: what handlers ask for. The heap of those that wait is in keyed_table.h. C11, CUDA C++ and OpenCL C share this text.
  *
- * Included by c11_keyed.h and cuda_keyed.h, which define GYRE_CALLED_, the qualifiers of a function, GYRE_REMINDS_NOW_(context), the
+ * Included by c11_keyed.h, cuda_keyed.h and opencl_keyed.h, which define GYRE_CALLED_, the qualifiers of a function, GYRE_REMINDS_NOW_(context), the
  * clock of gyre_time_ns, and GYRE_REMINDS_FAIL_(context, text).
  */
 #ifndef GYRE_DIALECT_KEYED_REMINDERS_H

@@ -244,6 +244,7 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
         gyre_its_context_.in_block = in_block_;                                                              \
         gyre_bind_##buffers_(&gyre_its_buffers_bound_, gyre_its_bound_);                                     \
         GYRE_HAVE_##has_##_(ports_, &gyre_its_context_);                                                     \
+        GYRE_BEGIN_##has_##_(name_, &gyre_its_epoch_, gyre_state_there_, &gyre_its_context_);                \
         gyre_u32 gyre_its_failed_ = 0;                                                                       \
         const gyre_u64 gyre_its_from_ = (gyre_u64)get_global_id(0) * gyre_its_epoch_.spacing;                \
         const gyre_u64 gyre_its_to_ = gyre_its_from_ + gyre_its_epoch_.span < gyre_its_epoch_.count          \
@@ -295,6 +296,7 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
             gyre_epochs_settle_(&gyre_its_epoch_, gyre_its_i_, gyre_its_out_);                               \
             GYRE_STOP_##has_##_(&gyre_its_context_)                                                          \
         }                                                                                                    \
+        GYRE_CLOSE_##has_##_(name_, &gyre_its_context_);                                                     \
         gyre_epochs_count_(gyre_its_log_, gyre_its_failed_);                                                 \
     }
 #endif

@@ -115,6 +115,12 @@ GYRE_HELPER gyre_u32 gyre_flows_end_(gyre_u32 count, const gyre_epoch *epoch, co
 #define GYRE_FLOWS_TELL_(gyre, epoch, requests, i) ((void)0)
 #endif
 
+/* What only keyed actors do, before and behind the messages of an epoch (opencl_keyed.h). */
+#define GYRE_BEGIN_NO_(name_, epoch, state, gyre) ((void)0)
+#define GYRE_CLOSE_NO_(name_, gyre)               ((void)0)
+#define GYRE_BEGIN_TO_(name_, epoch, state, gyre) ((void)0)
+#define GYRE_CLOSE_TO_(name_, gyre)               ((void)0)
+
 /* The forms without ports. */
 #define GYRE_HAVE_NO_(ports_, gyre)               ((void)0)
 #define GYRE_AIM_NO_(ports_, epoch, replies, i)   ((void)0)

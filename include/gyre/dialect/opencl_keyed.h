@@ -25,7 +25,10 @@
 GYRE_KEYED_COPY_FROM_(__global)
 GYRE_KEYED_COPY_FROM_(__private)
 
-#include "gyre/dialect/keyed_table.h"
+#define GYRE_REMINDS_NOW_(context)        gyre_time_ns(context)
+#define GYRE_REMINDS_FAIL_(context, text) ((void)gyre_fail_((context), GYRE_FAILURE_KEYS, (text)))
+#include "gyre/dialect/keyed_reminders.h"
+#include "gyre/dialect/opencl_keyed_reminders.h"
 
 /* ---- one message ---- */
 
@@ -52,9 +55,10 @@ GYRE_HELPER void gyre_keyed_look_(const __global gyre_keyed_table *table, const 
 }
 
 /* A key whose first message failed was not born: otherwise requests that are refused would fill the table. */
-GYRE_HELPER void gyre_keyed_leave_(const __global gyre_keyed_table *table, const gyre_context *gyre,
+GYRE_HELPER void gyre_keyed_leave_(const __global gyre_keyed_table *table, gyre_context *gyre,
                                    const gyre_keyed_use_ *use)
 {
+    gyre_reminders_keep_(table, use->part, use->entry, gyre);
     if (gyre->forgets || (use->is_new && gyre->failed))
         gyre_keyed_remove_(table, use->part, use->entry);
 }
@@ -100,11 +104,6 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
         return gyre_passive_##name_((__global state_ *)gyre_its_state_, gyre_its_context_) == GYRE_LEAVES;   \
     }
 
-/* Launches of kernels with reminders are refused by the backend (opencl_launch.c): the hook is called nowhere. */
-#define GYRE_DECLARE_REMINDED_(name_, state_)                                                                \
-    GYRE_KEYED_REMINDED_(name_, state_)                                                                      \
-    GYRE_EXPORTED_TEXT_(gyre_reminds_##name_, "reminds")
-
 #define GYRE_KEYED_NO_HOOKS_         gyre_none
 #define GYRE_KEYED_HOOKS_(name_)     name_
 #define GYRE_KEYED_REMINDS_(name_)   gyre_none
@@ -113,7 +112,7 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
 /* ---- declaring ---- */
 
 /*
- * Lets a key leave a full part. A key whose hook says that it stays counts as used now, and another one is asked, a bounded number of
+ * Lets a key leave a full part. A key that has a reminder, or whose hook says that it stays counts as used now, and another one is asked, a bounded number of
  * times. Returns 0 when none leaves.
  */
 #define GYRE_KEYED_ROOM_(name_, hooks_)                                                                      \
@@ -125,8 +124,10 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
              gyre_its_i_++) {                                                                                \
             __global gyre_keyed_entry *gyre_its_entry_ =                                                     \
                 gyre_keyed_oldest_(gyre_its_table_, gyre_its_part_);                                         \
-            if (gyre_leaves_##hooks_(gyre_keyed_state(gyre_its_table_, gyre_its_entry_),                     \
-                                     gyre_its_context_)) {                                                   \
+            const int gyre_its_waits_ =                                                                      \
+                gyre_its_table_->due_offset && gyre_keyed_due_of(gyre_its_table_, gyre_its_entry_)->place;   \
+            if (!gyre_its_waits_ && gyre_leaves_##hooks_(gyre_keyed_state(gyre_its_table_, gyre_its_entry_), \
+                                                         gyre_its_context_)) {                               \
                 gyre_keyed_remove_(gyre_its_table_, gyre_its_part_, gyre_its_entry_);                        \
                 gyre_its_part_->left++;                                                                      \
                 return 1;                                                                                    \
@@ -137,7 +138,7 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
     }
 
 /* Finds or makes the state of the request's key. The request is admitted. Returns 0 when the message failed. */
-#define GYRE_KEYED_ENTER_(name_, request_, key_, hooks_)                                                     \
+#define GYRE_KEYED_ENTER_(name_, request_, key_, hooks_, reminds_)                                           \
     GYRE_HELPER int gyre_keyed_enter_##name_(                                                                \
         const __global request_ *gyre_its_request_, const __global gyre_keyed_table *gyre_its_table_,        \
         gyre_context *gyre_its_context_, gyre_keyed_use_ *gyre_its_use_)                                     \
@@ -146,6 +147,13 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
         gyre_keyed_key_((const __global gyre_u8 *)&gyre_its_request_->key_, sizeof(((request_ *)0)->key_),   \
                         gyre_its_key_);                                                                      \
         const gyre_u64 gyre_its_hash_ = gyre_keyed_hash(gyre_its_table_, gyre_its_key_);                     \
+        if (gyre_keys_are_reminded_##reminds_ && gyre_its_context_->by_sent)                                 \
+            gyre_keyed_before_##name_(gyre_its_table_, gyre_its_hash_, gyre_its_context_);                   \
+        gyre_its_context_->reminds =                                                                         \
+            gyre_keys_are_reminded_##reminds_ ? GYRE_REMINDS_AS_IS_ : GYRE_REMINDS_NEVER_;                   \
+        gyre_its_context_->from_ns = gyre_keys_are_reminded_##reminds_ && gyre_its_context_->by_sent         \
+                                         ? (gyre_i64)gyre_header_sent_ns(gyre_its_context_)                  \
+                                         : 0;                                                                \
         gyre_keyed_look_(gyre_its_table_, gyre_its_key_, gyre_its_hash_, gyre_its_use_);                     \
         gyre_its_context_->block =                                                                           \
             gyre_keyed_owner(gyre_its_table_, gyre_its_hash_, gyre_its_context_->block_count);               \
@@ -207,7 +215,12 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
 #define GYRE_CALL_KEYED_(name_, request, reply, state, scratch, buffers, gyre)                               \
     gyre_keyed_handler_##name_((request), (reply), (const __global gyre_keyed_table *)(state), (scratch),    \
                                (buffers), (gyre))
+#define GYRE_BEGIN_KEYED_(name_, epoch, state, gyre)                                                         \
+    gyre_keyed_begin_##name_((const __global gyre_keyed_table *)(state), (epoch), (gyre))
+#define GYRE_CLOSE_KEYED_(name_, gyre) gyre_keyed_end_##name_(gyre)
 /* The same of one with ports. */
+#define GYRE_BEGIN_KEYED_TO_(name_, epoch, state, gyre) GYRE_BEGIN_KEYED_(name_, epoch, state, gyre)
+#define GYRE_CLOSE_KEYED_TO_(name_, gyre)               GYRE_CLOSE_KEYED_(name_, gyre)
 #define GYRE_HAVE_KEYED_TO_(ports_, gyre)               GYRE_HAVE_TO_(ports_, gyre)
 #define GYRE_AIM_KEYED_TO_(ports_, epoch, replies, i)   GYRE_AIM_TO_(ports_, epoch, replies, i)
 #define GYRE_COUNT_KEYED_TO_(ports_, epoch, replies, i) GYRE_COUNT_TO_(ports_, epoch, replies, i)
@@ -217,36 +230,26 @@ GYRE_HELPER int gyre_leaves_gyre_none(__global void *state, gyre_context *gyre)
                                (buffers), (gyre), &gyre_its_ports_)
 
 /* All of a keyed actor except the declaration of its handler. */
-#define GYRE_DECLARE_KEYED_WITH_(has_, keyed_, ports_, name_, request_, reply_, state_, key_, hooks_)        \
+#define GYRE_DECLARE_KEYED_WITH_(has_, keyed_, ports_, name_, request_, reply_, state_, key_, hooks_,        \
+                                 reminds_)                                                                   \
     GYRE_DESCRIBE_KERNEL_(4, name_, request_, reply_, gyre_none, state_, gyre_none)                          \
     GYRE_EXPORTED_TEXT_(gyre_key_##name_, #key_)                                                             \
+    GYRE_KEYED_REMINDERS_(name_, reminds_)                                                                   \
     GYRE_KEYED_ROOM_(name_, hooks_)                                                                          \
-    GYRE_KEYED_ENTER_(name_, request_, key_, hooks_)                                                         \
+    GYRE_KEYED_ENTER_(name_, request_, key_, hooks_, reminds_)                                               \
     GYRE_KEYED_CALL_(has_, ports_, name_, request_, reply_, state_, key_)                                    \
     GYRE_ENTRY_ALONE_(0, GYRE_NO_SCRATCH_, keyed_, ports_, name_, request_, reply_, gyre_none, state_,       \
                       gyre_none)
 #define GYRE_DECLARE_KEYED_(name_, request_, reply_, state_, key_, hooks_, reminds_)                         \
     GYRE_HANDLER_(name_, request_, reply_, gyre_none, state_, gyre_none);                                    \
-    GYRE_DECLARE_KEYED_WITH_(NO, KEYED, gyre_none, name_, request_, reply_, state_, key_, hooks_)
+    GYRE_DECLARE_KEYED_WITH_(NO, KEYED, gyre_none, name_, request_, reply_, state_, key_, hooks_, reminds_)
 #define GYRE_DECLARE_KEYED_TO_(name_, request_, reply_, ports_, state_, key_, hooks_, reminds_)              \
     GYRE_HANDLER_TO_(name_, request_, reply_, gyre_none, state_, gyre_none, ports_);                         \
     _Static_assert(sizeof(ports_) == gyre_ports_of_##ports_ * sizeof(gyre_opencl_port), "layout");           \
     GYRE_EXPORTED_TEXT_(gyre_leads_##name_, #ports_)                                                         \
-    GYRE_DECLARE_KEYED_WITH_(TO, KEYED_TO, ports_, name_, request_, reply_, state_, key_, hooks_)
+    GYRE_DECLARE_KEYED_WITH_(TO, KEYED_TO, ports_, name_, request_, reply_, state_, key_, hooks_, reminds_)
 
 /** The key of the message leaves when its handler has returned. */
 #define gyre_forget(gyre) ((void)((gyre)->forgets = 1))
-
-/* Only a keyed actor that has no GYRE_REMINDED gets here. */
-GYRE_HELPER void gyre_remind(gyre_context *gyre, gyre_u64 ns)
-{
-    (void)ns;
-    gyre_fail_(gyre, GYRE_FAILURE_KEYS, "gyre_remind without a GYRE_REMINDED");
-}
-
-GYRE_HELPER void gyre_unremind(gyre_context *gyre)
-{
-    gyre_remind(gyre, 0);
-}
 
 #endif

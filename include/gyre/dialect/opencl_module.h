@@ -32,7 +32,7 @@
 #include "gyre/dialect/device_module.h"
 #include "gyre/link_layout.h"
 
-#define GYRE_OPENCL_MODULE_VERSION 9
+#define GYRE_OPENCL_MODULE_VERSION 10
 
 /** The mark of a filled copy of a reply slot has this bit, which no message's sequence has. */
 #define GYRE_EPOCH_DONE 0x8000000000000000ul
@@ -72,6 +72,11 @@ typedef struct gyre_epoch {
     gyre_bridge bridge;
     gyre_u32 spare;  /* direct: the epoch has one message, whose reply goes to the spare place */
     gyre_u32 fenced; /* not direct: a reply must be in memory before its mark is */
+    /* of a keyed actor: */
+    gyre_u32 reminds; /* not 0: keys that are due are reminded first */
+    gyre_u32
+        by_sent; /* reminders go by the times at which messages were sent (gyre_control_command.by_ticks) */
+    gyre_i64 remind_ns; /* then: those that are due by then are */
 } gyre_epoch;
 
 /** What the entry of a kernel that can be a stage finds in the two cells of each message. Constant for a launch. */
@@ -106,6 +111,12 @@ typedef struct gyre_cell_flow {
 /** Sums of an epoch, in spare words of gyre_device_log. */
 #define GYRE_EPOCH_FAILED_WORD 0 /* messages failed by the handler */
 #define GYRE_STAY_LEFT_WORD    1 /* blocks that have left, of a kernel that stays (opencl_stay.h) */
+/*
+ * Of a keyed actor with reminders, two words each, the lower half first. No key is due before, by the device's clock; 0: nobody looked yet. And what the
+ * host goes by: how long that is from the end of the epoch on, or by ticks the time itself; the greatest value: no key has a reminder.
+ */
+#define GYRE_EPOCH_DUE_WORD  2
+#define GYRE_EPOCH_LEFT_WORD 4
 
 /**
  * The position in a queue of one block of a kernel that stays. Each block has GYRE_QUEUES_MAX of them; the host zeroes
@@ -148,7 +159,7 @@ typedef struct gyre_item_list {
 #define GYRE_ITEMS_MAX 512
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
-_Static_assert(sizeof(gyre_epoch) == 296 && sizeof(gyre_item) == 128, "layout");
+_Static_assert(sizeof(gyre_epoch) == 312 && sizeof(gyre_item) == 128, "layout");
 _Static_assert(sizeof(gyre_item_list) == 16 && sizeof(gyre_cell_flow) == 32, "layout");
 #endif
 
