@@ -182,6 +182,26 @@ static void tell_loss(why_story *story, const rates_row *queue, rates_count coun
     fprintf(story->out, ". %s\n", advice);
 }
 
+/* What queues that are gone refused and lost, as those of clients that left: the kernel was told. */
+static void tell_closed(why_story *story)
+{
+    const struct gyre_observed *seen = &story->kernel->of->seen;
+    const uint32_t at = story->kernel->record;
+    const uint64_t refused = observed_value(seen, at, GYRE_OBSERVE_KERNEL_CLOSED_REFUSED),
+                   lost = observed_value(seen, at, GYRE_OBSERVE_KERNEL_CLOSED_LOST);
+    char last[32];
+    if (!refused && !lost)
+        return;
+    story->told++;
+    fprintf(story->out,
+            "  Queues that are closed since refused %" PRIu64 " messages and lost %" PRIu64
+            ", last at %s. `gyre stat %s --events 100` says which, and who left.\n",
+            refused, lost,
+            observed_time_text(story->kernel->of,
+                               observed_value(seen, at, GYRE_OBSERVE_KERNEL_CLOSED_LAST_NS), last),
+            story->kernel->kernel);
+}
+
 /* A journal that stands, or whose disk is slow: senders wait for it. */
 static void tell_journal(why_story *story, const rates_row *queue)
 {
@@ -294,6 +314,7 @@ unsigned why_tell_kernel(FILE *out, const rates_table *table, size_t kernel)
     tell_deaths(&story);
     for (size_t i = kernel + 1; i < table->count && table->rows[i].kind == GYRE_OBSERVE_QUEUE; i++)
         tell_queue(&story, &table->rows[i]);
+    tell_closed(&story);
     tell_troubles(&story);
     if (story.told) {
         tell_parts(&story, kernel, table);

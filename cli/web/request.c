@@ -101,6 +101,9 @@ static bool read_host(web_text_part value, char out[WEB_HOST_MAX])
     const char *port = end ? end + 1 : memchr(value.at, ':', value.size);
     if (end && (size_t)(end + 1 - value.at) < value.size && end[1] != ':')
         return false;
+    for (const char *at = port; at && at + 1 < value.at + value.size; at++)
+        if (!isdigit((unsigned char)at[1]))
+            return false;
     if (port && (size_t)(port - value.at) < value.size)
         value.size = (size_t)(port - value.at);
     if (!is_visible(value) || !copy_part(value, out, WEB_HOST_MAX))

@@ -20,7 +20,7 @@
 #include "gyre/waiting.h"
 #include "web_page.inc" /* page_html, page_css and page_js, from the files of this folder */
 
-#define FRESH_NS UINT64_C(200000000)
+#define FRESH_NS UINT64_C(200000000) /* least time for which what was read is shown */
 enum {
     EVENTS_SHOWN = 50,
     SECONDS_PRESET = 5,
@@ -40,16 +40,20 @@ static void forget_texts(web_site *site)
     site->metrics = site->json = site->event = NULL;
 }
 
-/* False: nothing is known of the processes, because memory or descriptors ran out. */
+/*
+ * False: nothing is known of the processes, because memory or descriptors ran out. Where there are many processes, or the machine is busy,
+ * reading takes long: it takes half of the time at most, so that those who ask are answered.
+ */
 static bool refresh(web_site *site)
 {
     const uint64_t now = gyre_clock_ns();
-    if (site->read_ns && now - site->read_ns < FRESH_NS)
+    if (site->fresh_until_ns && now < site->fresh_until_ns)
         return site->is_known;
-    site->read_ns = now;
     forget_texts(site);
     site->is_known = rates_look(&site->source, &site->processes, &site->table) == CLI_OK;
     gyre_error_clear();
+    const uint64_t end = gyre_clock_ns(), took_ns = end - now;
+    site->fresh_until_ns = end + (took_ns > FRESH_NS ? took_ns : FRESH_NS);
     return site->is_known;
 }
 

@@ -9,10 +9,10 @@
 
 typedef struct web_site {
     observed_source source;
-    observed_processes processes; /* as of read_ns */
+    observed_processes processes; /* as of the last look */
     rates_table table;
-    uint64_t read_ns;
-    bool is_known;                    /* the look at read_ns succeeded */
+    uint64_t fresh_until_ns;          /* until then they are shown; 0: nothing was read */
+    bool is_known;                    /* that look succeeded */
     web_text *metrics, *json, *event; /* made of them when first asked for; NULL: not yet */
     trace_recording trace;            /* for /trace */
     bool traces;                      /* it is being taken, or its text is on its way */

@@ -101,6 +101,11 @@ struct gyre_kernel_flows {
     gyre_observe_histogram handled, round_trips;
 };
 
+/** What queues that are closed refused and lost, and the last look that found some of it. */
+struct gyre_kernel_refusals {
+    uint64_t refused, lost, last_ns;
+};
+
 /** How fast the kernel's messages are handled (count_soon.c). */
 struct gyre_kernel_pace {
     uint64_t looked_ns, handled; /* when the kernel was looked at, and what it had completed then */
@@ -217,11 +222,12 @@ struct gyre_kernel {
 
     struct gyre_kernel_tally tally;
     uint32_t observed; /* the kernel's record in the observation file; 0: it has none. Atomic (observed.c) */
-    gyre_trace_point traced;               /* as blocks see it (observed.c) */
-    struct gyre_kernel_flows flows_before; /* of queues that are closed; under the lock (observed.c) */
-    struct gyre_kernel_pace pace;          /* under the lock (count_soon.c) */
-    gyre_observe_histogram handled_before; /* by queues that are closed; under the lock (observed.c) */
-    struct gyre_care *care;                /* the watcher's (watcher.h); set before the kernel is listed */
+    gyre_trace_point traced;                   /* as blocks see it (observed.c) */
+    struct gyre_kernel_flows flows_before;     /* of queues that are closed; under the lock (observed.c) */
+    struct gyre_kernel_pace pace;              /* under the lock (count_soon.c) */
+    struct gyre_kernel_refusals losses_before; /* by queues that are closed; under the lock (observed.c) */
+    gyre_observe_histogram handled_before;     /* by queues that are closed; under the lock (observed.c) */
+    struct gyre_care *care; /* the watcher's (watcher.h); set before the kernel is listed */
     struct gyre_kernel_log log;
     struct gyre_kernel_errand errand; /* under a lock of its own */
 };

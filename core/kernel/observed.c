@@ -27,19 +27,63 @@ static uint64_t keep_since(uint64_t since, bool is_so, uint64_t now)
     return !is_so ? 0 : since ? since : now;
 }
 
+/* What the queue is called: its name, or one that no other queue of the kernel has. */
+static void name_queue(const gyre_queue *queue, char name[GYRE_OBSERVE_NAME_MAX])
+{
+    if (gyre_queue_name(queue)[0])
+        snprintf(name, GYRE_OBSERVE_NAME_MAX, "%s", gyre_queue_name(queue));
+    else
+        snprintf(name, GYRE_OBSERVE_NAME_MAX, "%s-%u", gyre_foreign_of(queue)->lent ? "client" : "queue",
+                 gyre_view_of(queue)->table_entry);
+}
+
 /* Notes that a count grew since the last look, with an event. */
 static void note_growth(const gyre_kernel *kernel, const gyre_queue *queue, struct gyre_queue_growing *seen,
                         uint64_t count, enum gyre_observe_event_kind kind, uint64_t now)
 {
+    char name[GYRE_OBSERVE_NAME_MAX];
     if (count <= seen->count)
         return;
+    name_queue(queue, name);
     gyre_observation_event(gyre_runtime_observation(kernel->runtime), kind, gyre_view_of(queue)->observed,
-                           "queue '%s' of kernel '%s': %" PRIu64 " more %s", gyre_queue_name(queue),
-                           kernel->name, count - seen->count,
+                           "queue '%s' of kernel '%s': %" PRIu64 " more %s", name, kernel->name,
+                           count - seen->count,
                            kind == GYRE_OBSERVE_REFUSED ? "refused" : "dropped or buried");
     seen->first_ns = seen->first_ns ? seen->first_ns : now;
     seen->last_ns = now;
     seen->count = count;
+}
+
+enum { TOLD_MOST_BITS = 48 }; /* no client is believed more than 2 to the power of this */
+
+/* What the client of a lent queue says of itself. What is shown never falls. */
+static void take_told(uint64_t *shown, const uint64_t *word)
+{
+    const uint64_t told = __atomic_load_n(word, __ATOMIC_RELAXED);
+    if (told > *shown && told >> TOLD_MOST_BITS == 0)
+        *shown = told;
+}
+
+/* Adds refusals and drops that only the client in another program counts. */
+static void add_told(gyre_queue *queue, gyre_queue_stats *stats)
+{
+    struct gyre_queue_seen *seen = &gyre_view_for(queue)->seen;
+    const gyre_queue_device *line = &gyre_ring_of(queue)->shared->device;
+    if (!gyre_foreign_of(queue)->lent)
+        return;
+    take_told(&seen->told_refused, &line->told_refused);
+    take_told(&seen->told_discarded, &line->told_discarded);
+    stats->rejected += seen->told_refused;
+    stats->dropped += seen->told_discarded;
+}
+
+/* Notes what was refused and lost since the last look. */
+static void note_losses(const gyre_kernel *kernel, gyre_queue *queue, const gyre_queue_stats *stats,
+                        uint64_t now)
+{
+    struct gyre_queue_seen *seen = &gyre_view_for(queue)->seen;
+    note_growth(kernel, queue, &seen->refused, stats->rejected, GYRE_OBSERVE_REFUSED, now);
+    note_growth(kernel, queue, &seen->lost, stats->dropped + stats->dead_letters, GYRE_OBSERVE_LOST, now);
 }
 
 /* Compares with the last look what only two looks tell. */
@@ -53,8 +97,7 @@ static void compare_looks(const gyre_kernel *kernel, gyre_queue *queue, const gy
     /* the last look found this request first as well: it is so since then */
     seen->still_ns = !same ? 0 : seen->still_ns ? seen->still_ns : seen->looked_ns;
     seen->full_ns = keep_since(seen->full_ns, taken >= stats->capacity, now);
-    note_growth(kernel, queue, &seen->refused, stats->rejected, GYRE_OBSERVE_REFUSED, now);
-    note_growth(kernel, queue, &seen->lost, stats->dropped + stats->dead_letters, GYRE_OBSERVE_LOST, now);
+    note_losses(kernel, queue, stats, now);
     seen->first_unanswered = first;
     seen->looked = true;
     seen->looked_ns = now;
@@ -86,11 +129,7 @@ static void enter_queue(const gyre_kernel *kernel, gyre_queue *queue, uint64_t n
     struct gyre_observation *observation = gyre_runtime_observation(kernel->runtime);
     gyre_observe_record about = {
         .kind = GYRE_OBSERVE_QUEUE, .parent = kernel->observed, .made_ns = now, .state_ns = now};
-    if (gyre_queue_name(queue)[0])
-        snprintf(about.name, sizeof about.name, "%s", gyre_queue_name(queue));
-    else /* a name that no other queue of the kernel has */
-        snprintf(about.name, sizeof about.name, "%s-%u", gyre_foreign_of(queue)->lent ? "client" : "queue",
-                 gyre_view_of(queue)->table_entry);
+    name_queue(queue, about.name);
     snprintf(about.detail, sizeof about.detail, "%s", gyre_foreign_of(queue)->lent ? "another program" : "");
     gyre_view_for(queue)->observed = gyre_observation_enter(observation, &about);
     if (gyre_view_of(queue)->observed)
@@ -126,9 +165,10 @@ static void observe_queue(const gyre_kernel *kernel, gyre_queue *queue)
     if (!gyre_view_of(queue)->observed)
         enter_queue(kernel, queue, now);
     gyre_queue_stats_get(queue, &stats);
-    fill_stats(words, &stats);
     const uint64_t unanswered = gyre_queue_outstanding(queue);
     const uint64_t passed = stats.received + stats.dropped + stats.abandoned + unanswered;
+    add_told(queue, &stats);
+    fill_stats(words, &stats);
     compare_looks(kernel, queue, &stats, unanswered, now);
     const struct gyre_queue_seen *seen = &gyre_view_of(queue)->seen;
     words[GYRE_OBSERVE_QUEUE_UNANSWERED] = unanswered;
@@ -213,9 +253,26 @@ bool gyre_kernel_flows_forget(gyre_kernel *kernel)
     return true;
 }
 
+/* Keeps what the queue refused and lost, which is closed: whoever looks later is told of it. */
+static void keep_losses(gyre_kernel *kernel, gyre_queue *queue)
+{
+    const struct gyre_queue_seen *seen = &gyre_view_of(queue)->seen;
+    struct gyre_kernel_refusals *losses = &kernel->losses_before;
+    gyre_queue_stats stats = {.size = sizeof stats};
+    gyre_queue_stats_get(queue, &stats);
+    add_told(queue, &stats);
+    note_losses(kernel, queue, &stats, gyre_clock_ns());
+    losses->refused += seen->refused.count;
+    losses->lost += seen->lost.count;
+    const uint64_t last_ns =
+        seen->refused.last_ns > seen->lost.last_ns ? seen->refused.last_ns : seen->lost.last_ns;
+    losses->last_ns = last_ns > losses->last_ns ? last_ns : losses->last_ns;
+}
+
 void gyre_kernel_unobserve_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     if (gyre_view_of(queue)->observed) {
+        keep_losses(kernel, queue);
         add_handled(queue, &kernel->handled_before);
         add_flows(queue, &kernel->flows_before);
     }
@@ -310,6 +367,9 @@ void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info)
     fill_kernel(words, info);
     words[GYRE_OBSERVE_KERNEL_TIMED_EVERY] = gyre_control_timed_every(kernel);
     pthread_mutex_lock(&kernel->lock);
+    words[GYRE_OBSERVE_KERNEL_CLOSED_REFUSED] = kernel->losses_before.refused;
+    words[GYRE_OBSERVE_KERNEL_CLOSED_LOST] = kernel->losses_before.lost;
+    words[GYRE_OBSERVE_KERNEL_CLOSED_LAST_NS] = kernel->losses_before.last_ns;
     if (!kernel->observed) {
         __atomic_store_n(&kernel->observed, enter_kernel(kernel), __ATOMIC_RELEASE);
         trace_kernel(kernel, observation);

@@ -105,10 +105,22 @@ static gyre_status full_of_line(const gyre_queue *queue, gyre_status status)
         gyre_queue_label(queue, label, sizeof label), (unsigned long long)queue->line->waiting(queue));
 }
 
+/* Shows the program that lent the queue, if another one did, what only this side counts. A store that comes late is made up by the next. */
+static void tell_losses(gyre_queue *queue)
+{
+    gyre_queue_device *line = &queue->ring.shared->device;
+    const uint64_t discarded = __atomic_load_n(&queue->producer.dropped, __ATOMIC_RELAXED) +
+                               __atomic_load_n(&queue->consumer.dropped, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->told_refused, __atomic_load_n(&queue->producer.rejected, __ATOMIC_RELAXED),
+                     __ATOMIC_RELAXED); /* relaxed: figures for people */
+    __atomic_store_n(&line->told_discarded, discarded, __ATOMIC_RELAXED);
+}
+
 static gyre_status tell_full(gyre_queue *queue, uint64_t bytes, gyre_status status)
 {
     char label[GYRE_LABEL_SIZE];
     __atomic_fetch_add(&queue->producer.rejected, 1, __ATOMIC_RELAXED);
+    tell_losses(queue);
     GYRE_PROBE2(refused, gyre_queue_name(queue), queue->ring.capacity);
     if (status == GYRE_AGAIN && queue->ways.many_threads)
         gyre_storm_turned_away(queue);
@@ -288,6 +300,7 @@ static void oldest_discard(gyre_queue *queue, uint64_t cursor)
         gyre_replies_pass(queue, cursor + 1, 1);
     }
     gyre_consumer_give(queue);
+    tell_losses(queue);
 }
 
 /*
@@ -356,6 +369,7 @@ gyre_status gyre_queue_make_room(gyre_queue *queue, struct gyre_sender *sender, 
         return tell_full(queue, bytes, GYRE_AGAIN);
     case GYRE_FULL_DROP_NEWEST:
         __atomic_fetch_add(&queue->producer.dropped, 1, __ATOMIC_RELAXED);
+        tell_losses(queue);
         return gyre_error_set(GYRE_DROPPED, "%s is full and drops the newest message",
                               gyre_queue_label(queue, label, sizeof label));
     case GYRE_FULL_DROP_OLDEST:

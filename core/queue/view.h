@@ -23,6 +23,8 @@ struct gyre_queue_seen {
     uint64_t full_ns,
         still_ns; /* since when the ring is full, and the same request the first; 0: it is not so */
     struct gyre_queue_growing refused, lost;
+    uint64_t told_refused,
+        told_discarded; /* of a lent queue: what its client said, as far as that is believed */
     uint64_t durable,
         unsaved_ns; /* of its journal, at the last look; since when it is behind and stands, 0: it is not so */
     bool counts_soon; /* its blocks were asked to count each message */

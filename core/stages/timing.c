@@ -22,6 +22,7 @@
 #include "core/queue/foreign.h"
 #include "core/queue/label.h"
 #include "core/queue/line.h"
+#include "core/queue/progress.h"
 #include "core/queue/stage.h"
 #include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
@@ -31,7 +32,10 @@
 #include "gyre/waiting.h"
 
 #define WINDOW_NS     UINT64_C(20000000) /* age at which bounds are made anew; clocks drift by some 10 ppm */
-#define STAMP_WAIT_NS UINT64_C(100000)   /* longest wait for a stamp, which may arrive after its completion */
+#define PACED_FROM    64 /* where one message of so many or fewer is timed, as the CPU backend has it (c11.h), */
+#define PACE_NS       UINT64_C(5000)   /* messages that come faster are passed over, */
+#define PASS_MOST     64               /* all but one of so many at most */
+#define STAMP_WAIT_NS UINT64_C(100000) /* longest wait for a stamp, which may arrive after its completion */
 
 /* How far the device's clock is ahead: not less than `low`, not more than `high`. */
 struct bounds {
@@ -42,7 +46,8 @@ struct bounds {
 struct departure {
     uint64_t number; /* index of the slot's request, plus 1; stored last */
     uint64_t sent_ns;
-    uint64_t stamp; /* 0: nobody traced the process when the request was sent */
+    uint64_t stamp;  /* 0: nobody traced the process when the request was sent */
+    uint64_t weight; /* for how many messages it counts */
 };
 
 struct entry {
@@ -55,14 +60,17 @@ struct entry {
 struct gyre_queue_timing {
     pthread_mutex_t lock;
     uint64_t every; /* constant: messages whose index is a multiple of this power of two are timed */
+    /* Atomic, written by senders: messages whose index is a multiple of `stride` are noted, and when the last one was. A look at the clock
+     * costs as much as two messages of a stream. */
+    uint64_t stride, noted_ns;
     const gyre_stamp *stamps;
     struct departure *departures; /* for each slot */
     struct entry *entries;        /* for each slot: the times of the last request that was received there */
     bool silent; /* a handler left no stamp once: receivers do not wait for stamps any more */
     struct bounds now, before;
-    uint64_t window_ns;          /* when `now` began */
-    uint64_t timed, passed_over; /* with those that were passed over before them; such since the last one */
-    gyre_trace_point traced;     /* `record` is the queue's */
+    uint64_t window_ns;              /* when `now` began */
+    uint64_t timed, weight;          /* with those that were passed over; for how many the next one counts */
+    gyre_trace_point traced;         /* `record` is the queue's */
     struct gyre_device_clock device; /* for traces alone */
     /* Of a lent queue in its server: what the client tells, which is taken whenever somebody asks for the times. */
     gyre_observe_histogram times[GYRE_OBSERVE_TIMES];
@@ -77,24 +85,49 @@ static struct gyre_queue_timing *timing_of(const gyre_queue *queue)
     return gyre_stage_state(queue, GYRE_STAGE_TIMING);
 }
 
-/* The first index from `index` on whose message is timed. */
-static uint64_t next_timed(const struct gyre_queue_timing *timing, uint64_t index)
+static uint64_t stride_of(const struct gyre_queue_timing *timing)
 {
-    return (index + timing->every - 1) & ~(timing->every - 1);
+    return __atomic_load_n(&timing->stride,
+                           __ATOMIC_RELAXED); /* relaxed: whoever sees an old one times more or less */
+}
+
+/* The first index from `index` on that is a multiple of the stride. */
+static uint64_t next_timed(uint64_t stride, uint64_t index)
+{
+    return (index + stride - 1) & ~(stride - 1);
+}
+
+/* Adapts the stride to how fast messages come, of which `count` are noted now. */
+static void adapt_stride(struct gyre_queue_timing *timing, uint64_t stride, uint64_t count, uint64_t now,
+                         bool traced)
+{
+    if (timing->every < PACED_FROM)
+        return;
+    const uint64_t gap = now - __atomic_load_n(&timing->noted_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&timing->noted_ns, now, __ATOMIC_RELAXED);
+    if (traced || gap > PASS_MOST * PACE_NS)
+        stride = timing->every;
+    else if (gap < PACE_NS * count && stride < timing->every * PASS_MOST)
+        stride *= 2;
+    else if (gap > 4 * PACE_NS * count && stride > timing->every)
+        stride /= 2;
+    __atomic_store_n(&timing->stride, stride, __ATOMIC_RELAXED);
 }
 
 static void timing_sent(gyre_queue *queue, const struct gyre_sending *sending)
 {
     struct gyre_queue_timing *timing = timing_of(queue);
-    const uint64_t first = next_timed(timing, sending->first);
+    const uint64_t stride = stride_of(timing), first = next_timed(stride, sending->first);
     if (first >= sending->end)
         return;
     gyre_trace *const trace = gyre_trace_wanted(&timing->traced);
     const uint64_t now = gyre_clock_ns(), stamp = trace ? gyre_trace_stamp(trace, now, 0) : 0;
-    for (uint64_t index = first; index < sending->end; index += timing->every) {
+    adapt_stride(timing, stride, 1 + (sending->end - 1 - first) / stride, now, trace != NULL);
+    for (uint64_t index = first; index < sending->end; index += stride) {
         struct departure *departure = &timing->departures[index & gyre_ring_of(queue)->mask];
         __atomic_store_n(&departure->sent_ns, now, __ATOMIC_RELAXED);
         __atomic_store_n(&departure->stamp, stamp, __ATOMIC_RELAXED);
+        __atomic_store_n(&departure->weight, stride / timing->every, __ATOMIC_RELAXED);
         __atomic_store_n(&departure->number, index + 1, __ATOMIC_RELEASE); /* pairs with is_due */
     }
 }
@@ -108,6 +141,7 @@ static bool is_due(const gyre_queue *queue, const struct gyre_queue_timing *timi
     departure->number = __atomic_load_n(&noted->number, __ATOMIC_ACQUIRE);
     departure->sent_ns = __atomic_load_n(&noted->sent_ns, __ATOMIC_RELAXED);
     departure->stamp = __atomic_load_n(&noted->stamp, __ATOMIC_RELAXED);
+    departure->weight = __atomic_load_n(&noted->weight, __ATOMIC_RELAXED);
     return departure->number == index + 1 && timing->entries[place].number != index + 1;
 }
 
@@ -160,8 +194,8 @@ static uint64_t time_within(uint64_t value, uint64_t least, uint64_t most)
 static void count_time(struct gyre_queue_timing *timing, enum gyre_observe_time time, uint64_t ns)
 {
     const uint32_t bucket = gyre_observe_bucket(ns);
-    timing->times[time].buckets[bucket] += 1 + timing->passed_over;
-    timing->times[time].sum_ns += ns * (1 + timing->passed_over);
+    timing->times[time].buckets[bucket] += timing->weight;
+    timing->times[time].sum_ns += ns * timing->weight;
     if (timing->told)
         gyre_told_store(timing->told, &timing->times[time], bucket);
 }
@@ -173,12 +207,12 @@ static void stamps_translate(struct gyre_queue_timing *timing, struct entry *ent
     entry->started_ns = time_within(entry->started_ns - (uint64_t)ahead, entry->sent_ns, entry->received_ns);
     entry->finished_ns =
         time_within(entry->finished_ns - (uint64_t)ahead, entry->started_ns, entry->received_ns);
-    timing->timed += 1 + timing->passed_over;
+    timing->timed += timing->weight;
     count_time(timing, GYRE_OBSERVE_WAITED, entry->started_ns - entry->sent_ns);
     count_time(timing, GYRE_OBSERVE_HANDLED, entry->finished_ns - entry->started_ns);
     count_time(timing, GYRE_OBSERVE_RETURNED, entry->received_ns - entry->finished_ns);
     count_time(timing, GYRE_OBSERVE_ROUND_TRIP, entry->received_ns - entry->sent_ns);
-    timing->passed_over = 0;
+    timing->weight = 0;
 }
 
 /* ---- stamps ---- */
@@ -253,16 +287,29 @@ static void trace_message(const gyre_queue *queue, struct gyre_queue_timing *tim
     gyre_trace_write(trace, &span);
 }
 
+/* The first request of [first, end) that its sender noted; `end`: there is none. Takes no lock. */
+static uint64_t first_noted(const gyre_queue *queue, const struct gyre_queue_timing *timing, uint64_t step,
+                            uint64_t first, uint64_t end)
+{
+    for (uint64_t index = next_timed(step, first); index < end; index += step)
+        if (__atomic_load_n(&timing->departures[index & gyre_ring_of(queue)->mask].number,
+                            __ATOMIC_RELAXED) == index + 1)
+            return index;
+    return end;
+}
+
 static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
 {
     struct gyre_queue_timing *timing = timing_of(queue);
-    const uint64_t first_timed = next_timed(timing, first);
+    /* half of the stride: it may have grown since the requests were sent */
+    const uint64_t stride = stride_of(timing), step = stride > timing->every ? stride / 2 : stride;
+    const uint64_t first_timed = first_noted(queue, timing, step, first, end);
     if (first_timed >= end)
         return;
     pthread_mutex_lock(&timing->lock);
     gyre_trace *const trace = gyre_trace_wanted(&timing->traced);
     const uint64_t now = gyre_clock_ns();
-    for (uint64_t index = first_timed; index < end; index += timing->every) {
+    for (uint64_t index = first_timed; index < end; index += step) {
         struct entry *entry = &timing->entries[index & gyre_ring_of(queue)->mask];
         struct departure departure;
         if (!is_due(queue, timing, index, &departure))
@@ -271,7 +318,7 @@ static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
         entry->stamped = await_stamp(queue, index, entry);
         entry->passed_over = entry->stamped && !entry->started_ns;
         entry->stamped = entry->stamped && !entry->passed_over;
-        timing->passed_over += entry->passed_over;
+        timing->weight += entry->stamped || entry->passed_over ? departure.weight : 0;
         if (!entry->stamped)
             continue;
         const struct entry by_device = *entry;
@@ -341,20 +388,26 @@ bool gyre_timing_histograms(const gyre_queue *queue, gyre_observe_histogram out[
     return true;
 }
 
-static gyre_status timing_refuse(const struct gyre_queue_timing *timing, const struct entry *entry,
-                                 uint64_t index)
+static gyre_status timing_refuse(const gyre_queue *queue, const struct gyre_queue_timing *timing,
+                                 const struct entry *entry, uint64_t index)
 {
+    const struct departure *noted = &timing->departures[index & gyre_ring_of(queue)->mask];
+    const bool passed_over = entry->number == index + 1
+                                 ? entry->passed_over
+                                 : timing->every >= PACED_FROM && index < gyre_received(queue) &&
+                                       __atomic_load_n(&noted->number, __ATOMIC_ACQUIRE) <
+                                           index + 1; /* its sender noted nothing */
     if (index % timing->every != 0)
         return gyre_error_set(
             GYRE_UNAVAILABLE,
             "request %llu is not timed: kernel.NAME.timing_every = %llu times one message of so many, "
             "those whose index it divides",
             (unsigned long long)index, (unsigned long long)timing->every);
-    if (entry->number != index + 1)
+    if (entry->number != index + 1 && !passed_over)
         return gyre_error_set(GYRE_AGAIN,
                               "request %llu was not received yet, or its place was taken by a later one",
                               (unsigned long long)index);
-    if (entry->passed_over)
+    if (passed_over)
         return gyre_error_set(
             GYRE_UNAVAILABLE,
             "request %llu was not timed: its messages come so fast that a block times one in 5 us, "
@@ -426,7 +479,7 @@ gyre_status gyre_timing_create(gyre_queue *queue, uint32_t every)
     pthread_mutex_init(&timing->lock, NULL);
     timing->stamps =
         (const gyre_stamp *)(const void *)((const unsigned char *)ring->shared + ring->slots.stamps_offset);
-    timing->every = every ? every : 1;
+    timing->every = timing->stride = every ? every : 1;
     timing->departures = departures;
     timing->entries = entries;
     timing->now = timing->before = unbounded;
@@ -456,7 +509,7 @@ gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing
             gyre_queue_label(queue, label, sizeof label));
     const struct entry entry = entry_copy(times, queue, index);
     gyre_status status =
-        entry.number == index + 1 && entry.stamped ? GYRE_OK : timing_refuse(times, &entry, index);
+        entry.number == index + 1 && entry.stamped ? GYRE_OK : timing_refuse(queue, times, &entry, index);
     if (status != GYRE_OK)
         return status;
     timing_tell(&entry, &now);

@@ -113,6 +113,10 @@ enum gyre_observe_kernel_word {
     GYRE_OBSERVE_KERNEL_LAUNCHED_NS,
     GYRE_OBSERVE_KERNEL_STANDBY,
     GYRE_OBSERVE_KERNEL_TIMED_EVERY, /* with `timing`: one message of so many is timed; 0: none */
+    /* of its queues that are closed since: messages refused and lost, and the look that last found some */
+    GYRE_OBSERVE_KERNEL_CLOSED_REFUSED,
+    GYRE_OBSERVE_KERNEL_CLOSED_LOST,
+    GYRE_OBSERVE_KERNEL_CLOSED_LAST_NS,
     GYRE_OBSERVE_KERNEL_WORDS
 };
 

@@ -146,7 +146,13 @@ typedef struct gyre_queue_host {
 /** Line 2 of a queue's region, written by the device. */
 typedef struct gyre_queue_device {
     gyre_u32 bell; /* futex word: incremented before a wake */
-    gyre_u32 reserved[15];
+    gyre_u32 reserved;
+    /*
+     * Written by the client, which alone knows: sends that found the queue full and were told so, and messages that its policy discarded. They
+     * stand here because this line is quiet while messages pass. A program that lent the queue shows them, and believes them nothing else.
+     */
+    gyre_u64 told_refused, told_discarded;
+    gyre_u32 reserved_told[10];
 } gyre_queue_device;
 
 /**

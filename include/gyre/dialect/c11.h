@@ -323,17 +323,24 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_s
 #define GYRE_IS_PACED_  (GYRE_TIMED >= GYRE_PACED_FROM)
 
 /* When the handler of a timed message begins; 0: it is passed over. Other programs expect times of each. */
-GYRE_INLINE_ gyre_u64 gyre_look_(const gyre_cpu_run *run)
+GYRE_INLINE_ gyre_u64 gyre_look_(const gyre_cpu_run *run, gyre_u64 index)
 {
-    return GYRE_IS_PACED_ && run->pace.pass && !run->foreign ? 0 : run->context->services->time_ns();
+    const gyre_u64 turn = GYRE_IS_PACED_ ? index / (GYRE_TIMED + !GYRE_TIMED) : 0;
+    return turn & run->pace.pass && !run->foreign ? 0 : run->context->services->time_ns();
 }
 
-/* Returns how many messages to pass over, after one that began `gap_ns` after the last one, with so many passed over in between. */
+/*
+ * Returns how many messages to pass over, after one that began `gap_ns` after the last one, with so many passed over in between. With the one
+ * that is timed they are a power of two: the client passes messages over as well, and both shall keep the same ones.
+ */
 GYRE_INLINE_ gyre_u32 gyre_pass_(gyre_u64 gap_ns, gyre_u32 passed)
 {
     const gyre_u64 wanted_ns = (gyre_u64)GYRE_PACE_NS * (passed + 1);
-    const gyre_u64 pass = wanted_ns / (gap_ns ? gap_ns : 1);
-    return pass < GYRE_PASS_MOST ? (gyre_u32)pass : GYRE_PASS_MOST;
+    const gyre_u64 wanted = wanted_ns / (gap_ns ? gap_ns : 1);
+    gyre_u32 pass = 0;
+    while (pass < wanted && pass < GYRE_PASS_MOST)
+        pass = 2 * pass + 1;
+    return pass;
 }
 
 /* Stores the times of a message, before its completion is published: the client reads them afterwards. */
@@ -351,7 +358,6 @@ static __attribute__((noinline, unused)) void gyre_stamp_(gyre_cpu_run *run, gyr
         const gyre_u32 pass = gyre_pass_(started_ns - pace->looked_ns, pace->passed);
         *pace = (gyre_cpu_pace){finished_ns, pass, 0};
     } else if (GYRE_IS_PACED_) {
-        pace->pass--;
         pace->passed++;
     }
 }
@@ -401,7 +407,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_as_(gyre_cpu_run *run, const gyre_cpu_sizes *size
                 header = gyre_take_header_(run, index, foreign, &copied);
             if (GYRE_HEADED)
                 run->context->header = header;
-            const gyre_u64 started_ns = GYRE_IS_TIMED_(run, index) ? gyre_look_(run) : 0;
+            const gyre_u64 started_ns = GYRE_IS_TIMED_(run, index) ? gyre_look_(run, index) : 0;
             gyre_complete_(run, index, in, out, header, sizes, foreign, handle);
             if (GYRE_IS_TIMED_(run, index))
                 gyre_stamp_(run, index, started_ns);

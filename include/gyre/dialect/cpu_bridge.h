@@ -125,7 +125,7 @@ gyre_run_bridged_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, gyre_cpu_handl
         } else {
             if (GYRE_HEADED && run->headers)
                 run->context->header = run->headers + (index & run->mask) * run->header_size;
-            const gyre_u64 started_ns = GYRE_IS_TIMED_(run, index) ? gyre_look_(run) : 0;
+            const gyre_u64 started_ns = GYRE_IS_TIMED_(run, index) ? gyre_look_(run, index) : 0;
             if (!gyre_complete_bridged_(run, in, out, index, sizes, handle))
                 break;
             if (GYRE_IS_TIMED_(run, index))

@@ -138,7 +138,7 @@ typedef struct gyre_cpu_stage {
 typedef struct gyre_cpu_pace {
     gyre_u64 looked_ns; /* when the message that was timed last had been handled; 0: none was */
     gyre_u32 pass,
-        passed; /* of the messages whose turn it is: how many more are passed over, and how many were */
+        passed; /* of the messages whose turn it is: so many in a row are passed over, one less than a power of two, and how many were */
 } gyre_cpu_pace;
 
 /** The argument of a runner, which handles consecutive ready requests of a lane kernel or actor. */

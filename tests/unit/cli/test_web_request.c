@@ -98,6 +98,7 @@ START_TEST(what_is_no_request_is_refused_with_a_sentence)
         {"GET / HTTP/1.1\nHost: a\nHost: a\n", WEB_BAD_REQUEST},
         {"GET / HTTP/1.1\nHost: a b\n", WEB_BAD_REQUEST},
         {"GET / HTTP/1.1\nHost: [::1]x\n", WEB_BAD_REQUEST},
+        {"GET / HTTP/1.1\nHost: localhost:80:80\n", WEB_BAD_REQUEST},
         {"GET / HTTP/1.1\nHost:\n", WEB_BAD_REQUEST},
         {"GET / HTTP/1.1\nA: b\rc\n", WEB_BAD_REQUEST},
         {"GET / HTTP/1.1\n\n", WEB_BAD_REQUEST},

@@ -166,6 +166,9 @@ START_TEST(what_was_refused_and_lost_is_told)
     queue_words[GYRE_OBSERVE_QUEUE_LETTERS] = 3;
     says("match", "12 messages for queue 'orders' were refused because it was full, from ");
     ck_assert_ptr_nonnull(strstr(told, "5 messages for queue 'orders' were dropped, or became dead letters"));
+    kernel_words[GYRE_OBSERVE_KERNEL_CLOSED_REFUSED] = 598;
+    kernel_words[GYRE_OBSERVE_KERNEL_CLOSED_LOST] = 1;
+    says("match", "Queues that are closed since refused 598 messages and lost 1, last at ");
     kernel_words[GYRE_OBSERVE_KERNEL_RESTARTS] = 4;
     kernel_words[GYRE_OBSERVE_KERNEL_FAILED] = 9;
     says("match", "4 worker processes died with it");

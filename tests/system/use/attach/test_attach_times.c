@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The times of messages of attached queues: a client measures them, its server shows them, and what a client makes up spoils the
- * figures of its own queue alone.
+ * What only clients of attached queues know, the times of their messages and what was refused: their server shows it, and what a client
+ * makes up spoils the figures of its own queue alone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "core/ring/told_times.h"
 #include "parties.h"
 
-enum { MESSAGES = 3000, EVERY = 8, OWN = 40, LAST = GYRE_OBSERVE_BUCKETS - 1 };
+enum { MESSAGES = 3000, EVERY = 8, OWN = 40, LAST = GYRE_OBSERVE_BUCKETS - 1, REFUSED = 6 };
 
 static char folder[64];
 
@@ -169,6 +169,30 @@ static void lie(const party *self)
     gyre_queue_close(queue);
 }
 
+/* Has sends refused, at once and when their deadline passes, and leaves then; in between it claims that more were. */
+static void be_refused(const party *self)
+{
+    struct iovec before[16], after[16];
+    const crash_request request = {.number = 1};
+    party_wait(self);
+    const size_t had = writable_regions(before, 16);
+    gyre_queue *queue = attach_fragile();
+    const size_t has = writable_regions(after, 16);
+    while (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) == GYRE_OK)
+        continue;
+    for (int i = 1; i < REFUSED - 1; i++)
+        require(gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) == GYRE_AGAIN);
+    require(gyre_send(queue, &request, sizeof request, NULL, gyre_in_ms(1)) == GYRE_TIMEOUT);
+    party_say(self, 'd');
+    party_wait(self);
+    for (size_t i = 0; i < has; i++)
+        if (!was_there(before, had, &after[i]))
+            ((gyre_queue_region *)after[i].iov_base)->device.told_refused = UINT64_MAX;
+    party_say(self, 'd');
+    party_wait(self);
+    gyre_queue_close(queue);
+}
+
 /* ---- cases ---- */
 
 static int compare_ns(const void *one, const void *other)
@@ -253,9 +277,62 @@ static void a_client_that_makes_times_up_spoils_its_own(void)
     gyre_close(runtime);
 }
 
+/* A value of the first record of that kind, of a queue that is lent; 0: there is none now. */
+static uint64_t value_of(uint32_t kind, uint32_t word)
+{
+    struct gyre_observed seen;
+    gyre_observe_record record;
+    uint64_t value = 0;
+    if (!look(&seen))
+        return 0;
+    for (uint32_t at = 1; at < gyre_observed_records(&seen) && !value; at++)
+        if (gyre_observed_record(&seen, at, &record) && record.kind == kind &&
+            (kind != GYRE_OBSERVE_QUEUE || record.detail[0]))
+            value = gyre_observed_value(&seen, at, word);
+    gyre_observed_finish(&seen);
+    return value;
+}
+
+static void await_value(uint32_t kind, uint32_t word, uint64_t value)
+{
+    const uint64_t until = soon();
+    while (value_of(kind, word) != value) {
+        require(gyre_in_ms(0) < until);
+        usleep(2000);
+    }
+}
+
+/* Also when the client has left. */
+static void what_a_client_is_refused_is_seen_by_its_server(void)
+{
+    meeting_place();
+    party client = party_start(be_refused);
+    gyre_runtime *runtime = open_observed(NULL);
+    launch_fragile(runtime, "fragile", 1);
+    gyre_server *server = serve_at_place(runtime);
+    party_tell(&client, 'a');
+    require(party_hear(&client) == 'd');
+    await_value(GYRE_OBSERVE_QUEUE, GYRE_OBSERVE_QUEUE_REJECTED, REFUSED);
+    require(value_of(GYRE_OBSERVE_QUEUE, GYRE_OBSERVE_QUEUE_REFUSED_LAST_NS) > 0);
+    party_tell(&client, 'g');
+    require(party_hear(&client) == 'd');
+    const uint64_t looked = value_of(GYRE_OBSERVE_QUEUE, 0);
+    while (value_of(GYRE_OBSERVE_QUEUE, 0) == looked)
+        usleep(2000);
+    require(value_of(GYRE_OBSERVE_QUEUE, GYRE_OBSERVE_QUEUE_REJECTED) ==
+            REFUSED); /* no such number is believed */
+    party_tell(&client, 'g');
+    require(party_end(&client) == 0);
+    await_value(GYRE_OBSERVE_KERNEL, GYRE_OBSERVE_KERNEL_CLOSED_REFUSED, REFUSED);
+    require(value_of(GYRE_OBSERVE_KERNEL, GYRE_OBSERVE_KERNEL_CLOSED_LAST_NS) > 0);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
     {"round_trips_of_a_client_are_those_that_it_had", round_trips_of_a_client_are_those_that_it_had},
     {"a_client_that_makes_times_up_spoils_its_own", a_client_that_makes_times_up_spoils_its_own},
+    {"what_a_client_is_refused_is_seen_by_its_server", what_a_client_is_refused_is_seen_by_its_server},
 };
 
 int main(int argc, char **argv)
