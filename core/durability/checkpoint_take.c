@@ -16,6 +16,8 @@
 #include "core/durability/checkpoint_draw.h"
 #include "core/durability/durable.h"
 #include "core/durability/durable_thread.h"
+#include "core/durability/lead.h"
+#include "core/kernel/node_keep.h"
 #include "core/kernel/standstill.h"
 #include "core/kernel/turn.h"
 #include "core/kernel/keyed.h"
@@ -105,11 +107,16 @@ static gyre_status store_copy(gyre_kernel *kernel, uint64_t generation)
 static gyre_status take_checkpoint(gyre_kernel *kernel, uint64_t deadline_ns)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    if (gyre_node_is_saved_together(kernel))
+        return gyre_node_save_pipeline(kernel, deadline_ns);
     pthread_mutex_lock(&checkpoints->taking);
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
     uint64_t generation = kernel->generation;
-    gyre_status status = check_takeable(kernel);
+    gyre_status status =
+        kernel->node.saved_together
+            ? gyre_error_set(GYRE_AGAIN, "kernel '%s' became a stage of a pipeline", kernel->name)
+            : check_takeable(kernel);
     if (status == GYRE_OK) {
         checkpoints->writing = true;
         kernel->turn.inside++;
@@ -245,8 +252,8 @@ static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
     uint64_t behind = 0, every = kernel->checkpoints->every_messages;
     *soon =
         kernel->turn.starting; /* look again later, since a thread that asks meanwhile does not ask twice */
-    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); kernel->resident && queue;
-         queue = gyre_view_of(queue)->next) {
+    for (gyre_queue *queue = gyre_lead_first(kernel); kernel->resident && queue;
+         queue = gyre_lead_next(kernel, queue)) {
         uint64_t here = gyre_queue_log_behind(queue);
         uint64_t half = (gyre_ring_of(queue)->capacity + gyre_log_of(queue)->count) / 2;
         *soon = gyre_queue_log_asks(queue) || *soon;

@@ -87,7 +87,7 @@ bool gyre_replay_prepare(gyre_kernel *kernel)
     bool any = false;
     for (const gyre_queue *queue = kernel->queues.first; checkpoints && queue && !any;
          queue = gyre_view_of(queue)->next)
-        any = has_something(kernel, queue);
+        any = !gyre_view_of(queue)->of_pipeline && has_something(kernel, queue);
     if (!any)
         return false;
     checkpoints->replaying = true;
@@ -209,7 +209,7 @@ gyre_status gyre_replay_check(gyre_kernel *kernel)
     const gyre_queue *damaged = NULL;
     pthread_mutex_lock(&kernel->lock);
     for (const gyre_queue *queue = kernel->queues.first; queue && !damaged; queue = gyre_view_of(queue)->next)
-        if (gyre_queue_log_is_damaged(queue, end_of(kernel, queue)))
+        if (!gyre_view_of(queue)->of_pipeline && gyre_queue_log_is_damaged(queue, end_of(kernel, queue)))
             damaged = queue;
     if (damaged)
         gyre_error_set(
@@ -228,6 +228,8 @@ gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, ui
     /* the list does not change: other threads get their turn when the kernel runs again */
     for (gyre_queue *queue = first_queue(kernel); status == GYRE_OK && queue;
          queue = gyre_view_of(queue)->next) {
+        if (gyre_view_of(queue)->of_pipeline)
+            continue; /* lead.c repeats its requests, when the pipeline has its links */
         struct replay replay = {.kernel = kernel,
                                 .source = queue,
                                 .target = kernel->checkpoints->replay,
