@@ -38,6 +38,8 @@ static gyre_status check_takeable(const gyre_kernel *kernel)
     if (!kernel->resident)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s: there is nothing to take a checkpoint of",
                               kernel->name, gyre_kernel_state_word(gyre_kernel_get_state(kernel)));
+    if (gyre_node_saves_together(kernel))
+        return gyre_error_set(GYRE_AGAIN, "it became a stage of a pipeline meanwhile");
     return gyre_standstill_check(kernel);
 }
 
@@ -113,10 +115,7 @@ static gyre_status take_checkpoint(gyre_kernel *kernel, uint64_t deadline_ns)
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
     uint64_t generation = kernel->generation;
-    gyre_status status =
-        kernel->node.saved_together
-            ? gyre_error_set(GYRE_AGAIN, "kernel '%s' became a stage of a pipeline", kernel->name)
-            : check_takeable(kernel);
+    gyre_status status = check_takeable(kernel);
     if (status == GYRE_OK) {
         checkpoints->writing = true;
         kernel->turn.inside++;
@@ -249,11 +248,12 @@ void gyre_checkpoints_finish(gyre_kernel *kernel)
  * any age. */
 static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
 {
-    uint64_t behind = 0, every = kernel->checkpoints->every_messages;
+    const struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    uint64_t behind = 0, every = checkpoints->every_messages;
     *soon =
         kernel->turn.starting; /* look again later, since a thread that asks meanwhile does not ask twice */
-    for (gyre_queue *queue = gyre_lead_first(kernel); kernel->resident && queue;
-         queue = gyre_lead_next(kernel, queue)) {
+    for (gyre_queue *queue = gyre_lead_first(checkpoints, kernel); kernel->resident && queue;
+         queue = gyre_lead_next(checkpoints, queue)) {
         uint64_t here = gyre_queue_log_behind(queue);
         uint64_t half = (gyre_ring_of(queue)->capacity + gyre_log_of(queue)->count) / 2;
         *soon = gyre_queue_log_asks(queue) || *soon;

@@ -29,60 +29,51 @@
 /* ---- the queues of a checkpoint ---- */
 
 /* Of the list from `queue` on: the first that the kernel has to itself; behind the last one the entry. */
-static gyre_queue *own_from(const gyre_kernel *kernel, gyre_queue *queue)
+static gyre_queue *own_from(const struct gyre_checkpoints *checkpoints, gyre_queue *queue)
 {
     while (queue && gyre_view_of(queue)->of_pipeline)
         queue = gyre_view_of(queue)->next;
-    return queue ? queue : kernel->checkpoints->entry;
+    return queue ? queue : checkpoints->entry;
 }
 
-gyre_queue *gyre_lead_first(const gyre_kernel *kernel)
+gyre_queue *gyre_lead_first(const struct gyre_checkpoints *checkpoints, const gyre_kernel *kernel)
 {
-    return own_from(kernel, gyre_kernel_first_queue(kernel));
+    return own_from(checkpoints, gyre_kernel_first_queue(kernel));
 }
 
-gyre_queue *gyre_lead_next(const gyre_kernel *kernel, const gyre_queue *queue)
+gyre_queue *gyre_lead_next(const struct gyre_checkpoints *checkpoints, const gyre_queue *queue)
 {
-    return queue == kernel->checkpoints->entry ? NULL : own_from(kernel, gyre_view_of(queue)->next);
+    return queue == checkpoints->entry ? NULL : own_from(checkpoints, gyre_view_of(queue)->next);
 }
 
 /* ---- leading ---- */
 
-static gyre_status make_log(gyre_kernel *kernel, gyre_queue *entry)
+static gyre_status make_log(struct gyre_checkpoints *checkpoints, gyre_queue *entry, uint64_t bytes)
 {
-    const struct gyre_checkpoints *checkpoints = kernel->checkpoints;
-    const gyre_status status =
-        gyre_queue_log_create(entry, (uint64_t)gyre_kernel_setting(kernel, "replay_log"));
-    if (status == GYRE_INVALID) /* the log has no room for a single request */
-        return gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "replay_log",
-                                 GYRE_CONFIG);
+    const gyre_status status = gyre_queue_log_create(entry, bytes);
     if (status != GYRE_OK)
         return status;
     gyre_log_of(entry)->ask = gyre_checkpoints_ring;
-    gyre_log_of(entry)->ask_context = kernel->checkpoints;
+    gyre_log_of(entry)->ask_context = checkpoints;
     gyre_queue_log_restart(entry, checkpoints->every_messages);
     return GYRE_OK;
 }
 
-gyre_status gyre_lead(gyre_kernel *kernel, gyre_queue *entry)
+gyre_status gyre_lead(struct gyre_checkpoints *checkpoints, gyre_queue *entry, uint64_t bytes)
 {
-    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
-    gyre_queue *before = checkpoints->entry;
-    gyre_status status = entry ? make_log(kernel, entry) : GYRE_OK;
+    const gyre_status status = entry ? make_log(checkpoints, entry, bytes) : GYRE_OK;
     if (status != GYRE_OK)
         return status;
-    pthread_mutex_lock(&kernel->lock);
+    if (checkpoints->entry)
+        gyre_queue_log_destroy(checkpoints->entry);
     checkpoints->entry = entry;
-    pthread_mutex_unlock(&kernel->lock);
-    if (before)
-        gyre_queue_log_destroy(before);
     return GYRE_OK;
 }
 
 /* ---- handling again ---- */
 
 struct repeat {
-    gyre_kernel *kernel;
+    struct gyre_checkpoints *checkpoints;
     gyre_queue *source, *target;
     uint64_t index, end; /* in the source: what comes next, and the end of what is handled again */
     uint64_t under_way;
@@ -103,10 +94,10 @@ static void empty(gyre_queue *target)
     gyre_queue_set_claim(target, gyre_queue_next_index(target));
 }
 
-bool gyre_lead_prepare(const gyre_kernel *kernel, gyre_queue *target)
+bool gyre_lead_prepare(const struct gyre_checkpoints *checkpoints, gyre_queue *target)
 {
     uint64_t index = 0;
-    const gyre_queue *entry = kernel->checkpoints->entry;
+    const gyre_queue *entry = checkpoints->entry;
     struct gyre_logged_request request = {.payload = malloc(gyre_ring_of(entry)->request_size + 1)};
     const bool found =
         !request.payload || gyre_queue_log_next(entry, &index, gyre_queue_log_end(entry), &request);
@@ -159,9 +150,10 @@ static gyre_status await_completions(struct repeat *repeat, uint64_t most_left, 
         const uint64_t came = take_completions(repeat, one);
         repeat->under_way -= came;
         if (!came && !repeat->watch(repeat->context, gyre_clock_ns() + LOOK_NS))
-            return gyre_error_set(GYRE_LOST,
-                                  "the device of kernel '%s' died while requests were handled again",
-                                  repeat->kernel->name);
+            return gyre_error_set(
+                GYRE_LOST,
+                "the worker process of pipeline queue '%s' died while its requests were handled again",
+                gyre_queue_name(repeat->source));
     }
     return GYRE_OK;
 }
@@ -172,8 +164,8 @@ static gyre_status put(struct repeat *repeat, const uint64_t *one)
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK && !gyre_queue_put_logged(repeat->target, &repeat->request)) {
         if (!repeat->under_way)
-            return gyre_error_set(GYRE_LOST, "kernel '%s' is lost while requests are handled again",
-                                  repeat->kernel->name);
+            return gyre_error_set(GYRE_LOST, "queue '%s' is lost while its requests are handled again",
+                                  gyre_queue_name(repeat->source));
         status = await_completions(repeat, repeat->under_way - 1, one);
     }
     if (status != GYRE_OK)
@@ -214,11 +206,9 @@ static gyre_status repeat_one(struct repeat *repeat, uint64_t index)
     if (!gyre_queue_log_next(repeat->source, &found, index + 1, &repeat->request))
         return GYRE_OK; /* the checkpoint covers it, or no handler ran for it */
     if (GYRE_FAULT_POINT(RECOVERY_REPLAY))
-        gyre_dispatch_kill(repeat->kernel->dispatch, "a fault point said so");
+        gyre_dispatch_kill(repeat->checkpoints->device, "a fault point said so");
     const gyre_status status = put(repeat, NULL);
-    pthread_mutex_lock(&repeat->kernel->lock);
-    repeat->kernel->checkpoints->replayed += status == GYRE_OK;
-    pthread_mutex_unlock(&repeat->kernel->lock);
+    __atomic_fetch_add(&repeat->checkpoints->replayed, status == GYRE_OK, __ATOMIC_RELAXED);
     return status;
 }
 
@@ -228,21 +218,21 @@ static gyre_status check_whole(const struct repeat *repeat)
         return GYRE_OK;
     return gyre_error_set(
         GYRE_INCOMPATIBLE,
-        "what the kernels of the pipeline of kernel '%s' kept cannot be brought back: a worker process overwrote requests of "
-        "queue '%s' that would have to be handled again since the last checkpoint",
-        repeat->kernel->name, gyre_queue_name(repeat->source));
+        "what the stages of a pipeline kept cannot be brought back: a worker process overwrote requests of queue '%s' "
+        "that would have to be handled again since the last checkpoint",
+        gyre_queue_name(repeat->source));
 }
 
-gyre_status gyre_lead_repeat(gyre_kernel *kernel, gyre_queue *target,
+gyre_status gyre_lead_repeat(struct gyre_checkpoints *checkpoints, gyre_queue *target,
                              bool (*watch)(void *context, uint64_t deadline_ns), void *context)
 {
     struct repeat repeat = {
-        .kernel = kernel,
-        .source = kernel->checkpoints->entry,
+        .checkpoints = checkpoints,
+        .source = checkpoints->entry,
         .target = target,
         .watch = watch,
         .context = context,
-        .request = {.payload = malloc(gyre_ring_of(kernel->checkpoints->entry)->request_size + 1)}};
+        .request = {.payload = malloc(gyre_ring_of(checkpoints->entry)->request_size + 1)}};
     if (!repeat.request.payload)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to handle requests again");
     repeat.end = gyre_queue_log_end(repeat.source);

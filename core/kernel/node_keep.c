@@ -9,6 +9,11 @@
 #include "core/stages/expiry.h"
 #include "core/stages/log.h"
 
+bool gyre_node_has_checkpoints(const gyre_kernel *kernel)
+{
+    return kernel->checkpoints != NULL;
+}
+
 bool gyre_node_is_saved_together(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
@@ -27,7 +32,14 @@ void gyre_node_save_together(gyre_kernel *kernel, bool together)
 
 gyre_status gyre_node_lead(gyre_kernel *leader, gyre_queue *entry)
 {
-    return leader->keeper->lead(leader, entry);
+    pthread_mutex_lock(&leader->lock);
+    const gyre_status status =
+        leader->keeper->lead(leader->checkpoints, entry, (uint64_t)gyre_kernel_setting(leader, "replay_log"));
+    pthread_mutex_unlock(&leader->lock);
+    return status == GYRE_INVALID /* the log has no room for a single request */
+               ? gyre_config_blame(leader->runtime->config, GYRE_SECTION_KERNEL, leader->name, "replay_log",
+                                   GYRE_CONFIG)
+               : status;
 }
 
 void gyre_node_hold_entry(gyre_queue *entry)
@@ -58,7 +70,7 @@ static void show_in_place(gyre_queue *entry, gyre_queue *target, bool repeats)
 bool gyre_node_prepare_repeat(gyre_kernel *leader, gyre_queue *entry, gyre_queue *target)
 {
     gyre_kernel *kernel = gyre_view_of(entry)->kernel;
-    const bool repeats = leader->keeper->lead_prepare(leader, target);
+    const bool repeats = leader->keeper->lead_prepare(leader->checkpoints, target);
     pthread_mutex_lock(&kernel->lock);
     show_in_place(entry, target, repeats);
     pthread_mutex_unlock(&kernel->lock);
@@ -69,7 +81,7 @@ gyre_status gyre_node_repeat(gyre_kernel *leader, gyre_queue *entry, gyre_queue 
                              bool (*watch)(void *context, uint64_t deadline_ns), void *context)
 {
     gyre_kernel *kernel = gyre_view_of(entry)->kernel;
-    const gyre_status status = leader->keeper->lead_repeat(leader, target, watch, context);
+    const gyre_status status = leader->keeper->lead_repeat(leader->checkpoints, target, watch, context);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);

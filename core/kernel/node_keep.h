@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a stage of a pipeline keeps between messages: its checkpoints are those of all stages, taken at one moment, and one stage leads
- * them (keeper.h). Which stages, and when: core/links/keep.h. Call without kernel->lock.
+ * them (keeper.h). Which stages, and when: core/links/kept.h. Call without kernel->lock.
  */
 #ifndef GYRE_CORE_KERNEL_NODE_KEEP_H
 #define GYRE_CORE_KERNEL_NODE_KEEP_H
 
 #include "core/kernel/node.h"
 
+bool gyre_node_has_checkpoints(const gyre_kernel *kernel);
+/** As gyre_node_is_saved_together, under the lock. */
+static inline bool gyre_node_saves_together(const gyre_kernel *kernel)
+{
+    return kernel->node.saved_together;
+}
 /** Whether the kernel is a stage whose checkpoints its pipeline takes. */
 bool gyre_node_is_saved_together(gyre_kernel *kernel);
 /** Leaves the stage's checkpoints to its pipeline, or to the stage again. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checkpoints of a pipeline (keep.h). */
-#include "core/links/keep.h"
+/* Checkpoints of a pipeline (kept.h). */
+#include "core/links/kept.h"
 
 #include <time.h>
 
@@ -9,6 +9,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/node_keep.h"
 #include "core/kernel/standing.h"
+#include "core/links/pipeline.h"
 #include "core/plan/shape.h"
 #include "core/queue/queue.h"
 
@@ -16,7 +17,7 @@ enum { TARGET_SLOTS_MAX = 1024, POLL_NS = 20000 };
 
 static bool is_kept(const struct gyre_node *node)
 {
-    return node->joined && node->kernel->checkpoints;
+    return node->joined && gyre_node_has_checkpoints(node->kernel);
 }
 
 /* ---- beginning ---- */
@@ -36,13 +37,13 @@ static gyre_status check_stages(const gyre_pipeline *pipeline, const struct gyre
     for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++) {
         const struct gyre_node *node = &pipeline->nodes[i];
         const struct gyre_standing standing = gyre_standing_of(node->kernel);
-        if (gyre_record_keeps_something(node->facts.record) && !node->kernel->checkpoints)
+        if (gyre_record_keeps_something(node->facts.record) && !is_kept(node))
             return gyre_error_set(
                 GYRE_INVALID,
                 "kernel '%s' has checkpoints and kernel '%s' of the same pipeline keeps something without: what both keep "
                 "would be of different moments after a crash; set checkpoints = true for both, or for none",
                 leader->facts.name, node->facts.name);
-        if (node->kernel->checkpoints)
+        if (is_kept(node))
             status = gyre_standing_check_journal(&standing, "checkpoints of a pipeline");
     }
     return status;

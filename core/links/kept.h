@@ -9,10 +9,12 @@
  *
  * Locks: keep.saving, for one checkpoint at a time; then pipeline->lock while stages stand.
  */
-#ifndef GYRE_CORE_LINKS_KEEP_H
-#define GYRE_CORE_LINKS_KEEP_H
+#ifndef GYRE_CORE_LINKS_KEPT_H
+#define GYRE_CORE_LINKS_KEPT_H
 
-#include "core/links/pipeline.h"
+#include <stdbool.h>
+
+#include "gyre/pipeline.h"
 
 /**
  * The pipeline's first queue is open, and nobody has it yet: finds the stages that have checkpoints, and prepares these. No effect without
