@@ -60,6 +60,32 @@ static gyre_pipeline *open_counting(gyre_runtime *runtime)
     return pipeline;
 }
 
+/* Of a pipeline that needs more than it has. */
+static void refuse_counting(gyre_runtime *runtime, const char *text)
+{
+    static const char *const names[] = {"tally", "ledger"};
+    static const char *const entries[] = {"tally"}, *const answers[] = {"ledger"};
+    static const gyre_link_desc link = {
+        .size = sizeof link, .name = "kept", .from = "tally.on", .to = "ledger"};
+    gyre_pipeline *pipeline = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        gyre_kernel *kernel = NULL;
+        const gyre_launch_desc desc = {
+            .size = sizeof desc, .source = PIPELINE_KERNELS, .kernel = names[i], .stage = 1};
+        must(gyre_launch(runtime, &desc, &kernel));
+    }
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "counting",
+                                     .entries = entries,
+                                     .entry_count = 1,
+                                     .answers = answers,
+                                     .answer_count = 1,
+                                     .links = &link,
+                                     .link_count = 1};
+    require(gyre_pipeline_open(runtime, &desc, &pipeline) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), text) != NULL);
+}
+
 static gyre_runtime *open_kept(const char *checkpoint_ms)
 {
     char every[64];
@@ -109,7 +135,7 @@ static gyre_kernel_info info_of(gyre_runtime *runtime, const char *kernel)
 /* Kills from outside at any moment: of the run, of a checkpoint, of a recovery. */
 static void kills_at_any_moment_leave_no_trace(void)
 {
-    enum { KILLS = 16 };
+    enum { KILLS = 24 };
     gyre_runtime *runtime = open_kept("3");
     gyre_pipeline *pipeline = open_counting(runtime);
     gyre_queue *queue = gyre_pipeline_queue(pipeline);
@@ -193,6 +219,28 @@ static void a_checkpoint_on_request_spares_the_replay(void)
     gyre_close(runtime);
 }
 
+/* What was under way waits for the application; what had a completion is handled again all the same. */
+static void a_stage_that_is_paused_is_paused_again(void)
+{
+    enum { STEPS = 20 };
+    gyre_runtime *runtime = open_kept("0");
+    gyre_queue *queue = gyre_pipeline_queue(open_counting(runtime));
+    gyre_kernel *kernel = gyre_kernel_find(runtime, "ledger");
+    for (uint32_t i = 0; i < STEPS; i++) {
+        send_step(queue, &(crash_step){.number = i});
+        receive_step(queue, i);
+    }
+    must(gyre_kernel_deactivate(kernel, soon()));
+    require(kill_worker());
+    send_step(queue, &(crash_step){.number = STEPS});
+    crash_reply reply;
+    require(gyre_receive(queue, &reply, sizeof reply, NULL, gyre_in_ms(300)) == GYRE_TIMEOUT);
+    must(gyre_kernel_activate(kernel, soon()));
+    receive_step(queue, STEPS);
+    check_states(runtime);
+    gyre_close(runtime);
+}
+
 /* What it cannot have is said. */
 static void what_checkpoints_of_stages_need_is_said(void)
 {
@@ -202,6 +250,10 @@ static void what_checkpoints_of_stages_need_is_said(void)
     require(gyre_pipeline_queue_open(pipeline, NULL, NULL, &queue) == GYRE_INVALID);
     require(strstr(gyre_error_text(), "in which order it took requests from several could not be repeated"));
     gyre_close(runtime);
+    runtime = open_isolated((const char *const[]){"kernel.ledger.checkpoints=true", NULL});
+    refuse_counting(runtime, "kernel 'ledger' has checkpoints and kernel 'tally' of the same pipeline keeps "
+                             "something without");
+    gyre_close(runtime);
 }
 
 static const named_case cases[] = {
@@ -209,6 +261,7 @@ static const named_case cases[] = {
     {"a_death_in_the_midst_of_a_change_is_not_seen", a_death_in_the_midst_of_a_change_is_not_seen},
     {"a_poisoned_flow_leaves_no_trace", a_poisoned_flow_leaves_no_trace},
     {"a_checkpoint_on_request_spares_the_replay", a_checkpoint_on_request_spares_the_replay},
+    {"a_stage_that_is_paused_is_paused_again", a_stage_that_is_paused_is_paused_again},
     {"what_checkpoints_of_stages_need_is_said", what_checkpoints_of_stages_need_is_said},
 };
 
