@@ -42,7 +42,7 @@ static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)
     info->relaunches = __atomic_load_n(&kernel->care->losses.relaunches, __ATOMIC_RELAXED);
     if (kernel->checkpoints) {
         info->checkpoints = kernel->checkpoints->taken;
-        info->replayed = kernel->checkpoints->replayed;
+        info->replayed = __atomic_load_n(&kernel->checkpoints->replayed, __ATOMIC_RELAXED);
         info->checkpoint_ns = kernel->checkpoints->pause_ns;
         info->longest_checkpoint_ns = kernel->checkpoints->longest_pause_ns;
     }

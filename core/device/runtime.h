@@ -34,6 +34,8 @@ struct gyre_runtime_guest {
      */
     void (*hold)(struct gyre_runtime_guest *guest);
     gyre_status (*revive)(struct gyre_runtime_guest *guest, bool by_keeper);
+    /* of a pipeline, which is held: takes a checkpoint of its kernels, and lets go of it */
+    gyre_status (*save)(struct gyre_runtime_guest *guest, uint64_t deadline_ns);
 };
 
 enum { GYRE_SECTIONS_TOLD = 128 };

@@ -32,7 +32,9 @@ struct gyre_checkpoints {
     uint64_t every_ns, every_messages; /* age or requests at which a checkpoint is due; UINT64_MAX: never */
     gyre_queue *replay;                /* queue for requests handled again; not in the kernel's list */
     void *request;                     /* room for the largest request */
-    gyre_layout *reply;                /* compares replies (witness.c); NULL: replies are not compared */
+    gyre_queue
+        *entry; /* of the kernel that leads its pipeline (lead.h): where requests enter; under kernel->lock */
+    gyre_layout *reply; /* compares replies (witness.c); NULL: replies are not compared */
 
     pthread_mutex_t taking;
     pthread_t thread;
@@ -45,8 +47,9 @@ struct gyre_checkpoints {
     bool writing; /* under kernel->lock: a thread uses the next half of the store */
     bool
         replaying; /* under kernel->lock: requests are handled again, so a request is the cause if a worker dies */
-    uint64_t replayed;  /* under kernel->lock, like the members below: requests that were handled again */
+    uint64_t replayed;  /* atomic: requests that were handled again */
     uint64_t differing; /* only the replaying thread uses it: requests whose second reply differed */
+    /* under kernel->lock */
     uint64_t taken, pause_ns, longest_pause_ns;
 };
 

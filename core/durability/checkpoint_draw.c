@@ -9,14 +9,16 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/base/probe.h"
+#include "core/durability/lead.h"
 #include "core/durability/snapshot.h"
-#include "core/kernel/kernel_queue.h"
 #include "core/queue/queue.h"
 #include "core/stages/log.h"
 
 void gyre_checkpoint_look(const gyre_kernel *kernel)
 {
-    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); queue; queue = gyre_view_of(queue)->next)
+    const struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    for (gyre_queue *queue = gyre_lead_first(checkpoints, kernel); queue;
+         queue = gyre_lead_next(checkpoints, queue))
         gyre_queue_log_look(queue);
 }
 
@@ -43,7 +45,8 @@ void gyre_checkpoint_count(const gyre_kernel *kernel, struct gyre_checkpoints *c
     (void)GYRE_FAULT_POINT(CHECKPOINT_COMMIT);
     if (checkpoints->part_count)
         gyre_store_commit(&checkpoints->store);
-    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); queue; queue = gyre_view_of(queue)->next)
+    for (gyre_queue *queue = gyre_lead_first(checkpoints, kernel); queue;
+         queue = gyre_lead_next(checkpoints, queue))
         gyre_queue_log_commit(queue, checkpoints->every_messages);
     checkpoints->taken++;
     GYRE_PROBE2(checkpoint, kernel->name, checkpoints->pause_ns);

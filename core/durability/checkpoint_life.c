@@ -208,6 +208,8 @@ gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue, struc
 {
     gyre_status status = GYRE_OK;
     gyre_view_for(queue)->durable = durable;
+    if (gyre_view_of(queue)->of_pipeline)
+        return GYRE_OK; /* the kernel that leads its pipeline sees to it (lead.h) */
     if (kernel->checkpoints)
         status = check_company(kernel, queue);
     if (status == GYRE_OK && (kernel->checkpoints || durable))
@@ -219,7 +221,10 @@ gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue, struc
 
 void gyre_checkpoints_rewind(gyre_kernel *kernel, gyre_queue *queue)
 {
-    if (kernel->checkpoints) /* not with a journal alone, whose log goes on */
+    if (gyre_view_of(queue)->of_pipeline && gyre_log_of(queue))
+        gyre_queue_log_restart(queue, UINT64_MAX);
+    else if (kernel->checkpoints &&
+             !gyre_view_of(queue)->of_pipeline) /* not with a journal alone, whose log goes on */
         gyre_queue_log_restart(queue, kernel->checkpoints->every_messages);
 }
 

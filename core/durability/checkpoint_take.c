@@ -16,6 +16,8 @@
 #include "core/durability/checkpoint_draw.h"
 #include "core/durability/durable.h"
 #include "core/durability/durable_thread.h"
+#include "core/durability/lead.h"
+#include "core/kernel/node_keep.h"
 #include "core/kernel/standstill.h"
 #include "core/kernel/turn.h"
 #include "core/kernel/keyed.h"
@@ -36,6 +38,8 @@ static gyre_status check_takeable(const gyre_kernel *kernel)
     if (!kernel->resident)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s: there is nothing to take a checkpoint of",
                               kernel->name, gyre_kernel_state_word(gyre_kernel_get_state(kernel)));
+    if (gyre_node_saves_together(kernel))
+        return gyre_error_set(GYRE_AGAIN, "it became a stage of a pipeline meanwhile");
     return gyre_standstill_check(kernel);
 }
 
@@ -105,6 +109,8 @@ static gyre_status store_copy(gyre_kernel *kernel, uint64_t generation)
 static gyre_status take_checkpoint(gyre_kernel *kernel, uint64_t deadline_ns)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    if (gyre_node_is_saved_together(kernel))
+        return gyre_node_save_pipeline(kernel, deadline_ns);
     pthread_mutex_lock(&checkpoints->taking);
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
@@ -242,11 +248,12 @@ void gyre_checkpoints_finish(gyre_kernel *kernel)
  * any age. */
 static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
 {
-    uint64_t behind = 0, every = kernel->checkpoints->every_messages;
+    const struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    uint64_t behind = 0, every = checkpoints->every_messages;
     *soon =
         kernel->turn.starting; /* look again later, since a thread that asks meanwhile does not ask twice */
-    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); kernel->resident && queue;
-         queue = gyre_view_of(queue)->next) {
+    for (gyre_queue *queue = gyre_lead_first(checkpoints, kernel); kernel->resident && queue;
+         queue = gyre_lead_next(checkpoints, queue)) {
         uint64_t here = gyre_queue_log_behind(queue);
         uint64_t half = (gyre_ring_of(queue)->capacity + gyre_log_of(queue)->count) / 2;
         *soon = gyre_queue_log_asks(queue) || *soon;

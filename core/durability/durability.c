@@ -11,6 +11,7 @@
 #include "core/durability/durable.h"
 #include "core/durability/durable_open.h"
 #include "core/durability/durable_thread.h"
+#include "core/durability/lead.h"
 #include "core/durability/replay.h"
 #include "core/durability/state_adopt.h"
 #include "core/kernel/keeper.h"
@@ -56,6 +57,9 @@ static const struct gyre_keeper keeper = {
     .draw_begin = gyre_checkpoint_draw_begin,
     .draw_copy = gyre_checkpoint_draw_copy,
     .draw_end = gyre_checkpoint_draw_end,
+    .lead = gyre_lead,
+    .lead_prepare = gyre_lead_prepare,
+    .lead_repeat = gyre_lead_repeat,
     .covers = gyre_checkpoints_cover,
     .has_journal = gyre_durable_has,
     .adapt = keeper_adapt,

@@ -18,6 +18,7 @@
 #include "core/durability/witness.h"
 #include "core/kernel/control.h"
 #include "core/kernel/keeper.h"
+#include "core/kernel/kernel_queue.h"
 #include "core/kernel/queue_table.h"
 #include "core/kernel/spans.h"
 #include "core/queue/bells.h"
@@ -85,9 +86,9 @@ bool gyre_replay_prepare(gyre_kernel *kernel)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     bool any = false;
-    for (const gyre_queue *queue = kernel->queues.first; checkpoints && queue && !any;
+    for (const gyre_queue *queue = gyre_kernel_first_queue(kernel); checkpoints && queue && !any;
          queue = gyre_view_of(queue)->next)
-        any = has_something(kernel, queue);
+        any = !gyre_view_of(queue)->of_pipeline && has_something(kernel, queue);
     if (!any)
         return false;
     checkpoints->replaying = true;
@@ -164,7 +165,7 @@ static void count_answered(gyre_kernel *kernel, uint64_t answered)
     if (!answered)
         return;
     pthread_mutex_lock(&kernel->lock);
-    kernel->checkpoints->replayed += answered;
+    __atomic_fetch_add(&kernel->checkpoints->replayed, answered, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&kernel->lock);
 }
 
@@ -199,7 +200,7 @@ static gyre_status replay_queue(struct replay *replay)
 static gyre_queue *first_queue(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
-    gyre_queue *queue = kernel->queues.first;
+    gyre_queue *queue = gyre_kernel_first_queue(kernel);
     pthread_mutex_unlock(&kernel->lock);
     return queue;
 }
@@ -208,8 +209,9 @@ gyre_status gyre_replay_check(gyre_kernel *kernel)
 {
     const gyre_queue *damaged = NULL;
     pthread_mutex_lock(&kernel->lock);
-    for (const gyre_queue *queue = kernel->queues.first; queue && !damaged; queue = gyre_view_of(queue)->next)
-        if (gyre_queue_log_is_damaged(queue, end_of(kernel, queue)))
+    for (const gyre_queue *queue = gyre_kernel_first_queue(kernel); queue && !damaged;
+         queue = gyre_view_of(queue)->next)
+        if (!gyre_view_of(queue)->of_pipeline && gyre_queue_log_is_damaged(queue, end_of(kernel, queue)))
             damaged = queue;
     if (damaged)
         gyre_error_set(
@@ -228,6 +230,8 @@ gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, ui
     /* the list does not change: other threads get their turn when the kernel runs again */
     for (gyre_queue *queue = first_queue(kernel); status == GYRE_OK && queue;
          queue = gyre_view_of(queue)->next) {
+        if (gyre_view_of(queue)->of_pipeline)
+            continue; /* lead.c repeats its requests, when the pipeline has its links */
         struct replay replay = {.kernel = kernel,
                                 .source = queue,
                                 .target = kernel->checkpoints->replay,

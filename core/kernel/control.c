@@ -88,6 +88,7 @@ void gyre_control_reset(gyre_kernel *kernel)
         __atomic_store_n(&kernel->control->command.links, 0,
                          __ATOMIC_RELAXED); /* nor were they of this worker */
         kernel->node.unwired = kernel->node.pipeline != NULL;
+        kernel->node.behind = kernel->node.saved_together;
     }
     __atomic_store_n(&device->parked, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&device->acknowledge_bell, 0, __ATOMIC_RELAXED);

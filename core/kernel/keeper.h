@@ -48,6 +48,23 @@ struct gyre_keeper {
     bool (*draw_begin)(gyre_kernel *kernel);
     gyre_status (*draw_copy)(gyre_kernel *kernel);
     void (*draw_end)(gyre_kernel *kernel, bool counts, uint64_t begun_ns);
+    /**
+     * The kernel of these checkpoints leads those of its pipeline: the queue `entry`, by which requests enter, gets a log of at most
+     * `bytes`, and counts as one of the kernel's for when a checkpoint is due and what it covers. NULL: it leads no more. INVALID: the
+     * log has no room for a request. Under the lock.
+     */
+    gyre_status (*lead)(struct gyre_checkpoints *checkpoints, gyre_queue *entry, uint64_t bytes);
+    /**
+     * Whether requests of that queue have to be handled again, because they came since the last checkpoint. Then `target` is emptied,
+     * through which they go. No device has either queue. Without the lock.
+     */
+    bool (*lead_prepare)(const struct gyre_checkpoints *checkpoints, gyre_queue *target);
+    /**
+     * Handles them again, in their order, through `target`, the only queue of the pipeline that the device sees. The completion of one
+     * that had none goes to its queue. `watch`: waits, and tells whether the device lives. LOST. Without the lock.
+     */
+    gyre_status (*lead_repeat)(struct gyre_checkpoints *checkpoints, gyre_queue *target,
+                               bool (*watch)(void *context, uint64_t deadline_ns), void *context);
     /** Whether the kernel's checkpoints hold that memory of its device. Under the lock. */
     bool (*covers)(const gyre_kernel *kernel, const gyre_memory *memory);
     /** Whether a queue of the kernel has a journal. Under the lock. */

@@ -401,11 +401,11 @@ static gyre_status try_queue(gyre_kernel *kernel, const struct gyre_kernel_face 
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
     *changed = kernel->changes != changes;
+    gyre_view_for(queue)->of_pipeline = gyre_view_for(queue)->unfindable = face->enters_pipeline;
     status = gyre_keeper_queue_equip(kernel, queue, durable);
     if (status == GYRE_OK && *changed)
         status = gyre_error_set(GYRE_AGAIN, "kernel '%s' was changed meanwhile", kernel->name);
     bool running = kernel->resident != NULL;
-    gyre_view_for(queue)->of_pipeline = gyre_view_for(queue)->unfindable = face->enters_pipeline;
     if (status == GYRE_OK)
         status = enter_queue(kernel, queue);
     if (status == GYRE_OK && running) {

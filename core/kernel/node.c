@@ -93,12 +93,6 @@ static gyre_status check_able(const gyre_kernel *kernel)
             "kernel '%s' runs in a worker process of backend '%s', whose kernels are not linked there: leave "
             "isolation = process out, of [backend.%s] or of the pipeline's section, or run the kernels of the pipeline on backend 'cpu'",
             kernel->name, backend, backend);
-    if (kernel->checkpoints)
-        return gyre_error_set(
-            GYRE_UNIMPLEMENTED,
-            "kernel '%s' has checkpoints, and a stage of a pipeline cannot have them: leave "
-            "checkpoints out",
-            kernel->name);
     if (kernel->turn.changing)
         return gyre_error_set(GYRE_AGAIN, "kernel '%s' is being swapped or moved: try again", kernel->name);
     if (kernel->node.ended)
@@ -167,7 +161,7 @@ static void leave(gyre_kernel *kernel, bool stays)
 {
     pthread_mutex_lock(&kernel->lock);
     kernel->node.pipeline = NULL;
-    kernel->node.making = false;
+    kernel->node.making = kernel->node.saved_together = kernel->node.behind = false;
     kernel->node.stays |= stays;
     pthread_cond_broadcast(&kernel->changed); /* for gyre_node_end */
     pthread_mutex_unlock(&kernel->lock);
@@ -290,7 +284,8 @@ bool gyre_node_awaits_wires(gyre_kernel *kernel)
     return waits;
 }
 
-gyre_status gyre_node_revive_pipeline(gyre_kernel *kernel, bool by_keeper)
+/* NULL: it is in none that is listed. */
+static struct gyre_runtime_guest *hold_pipeline(gyre_kernel *kernel)
 {
     gyre_runtime *runtime = kernel->runtime;
     struct gyre_runtime_guest *guest;
@@ -303,7 +298,21 @@ gyre_status gyre_node_revive_pipeline(gyre_kernel *kernel, bool by_keeper)
     if (guest)
         guest->hold(guest);
     pthread_mutex_unlock(&runtime->lock);
+    return guest;
+}
+
+gyre_status gyre_node_revive_pipeline(gyre_kernel *kernel, bool by_keeper)
+{
+    struct gyre_runtime_guest *guest = hold_pipeline(kernel);
     return guest ? guest->revive(guest, by_keeper) : GYRE_OK;
+}
+
+gyre_status gyre_node_save_pipeline(gyre_kernel *kernel, uint64_t deadline_ns)
+{
+    struct gyre_runtime_guest *guest = hold_pipeline(kernel);
+    return guest ? guest->save(guest, deadline_ns)
+                 : gyre_error_set(GYRE_AGAIN, "the pipeline of kernel '%s' is being opened or closed",
+                                  kernel->name);
 }
 
 uint64_t gyre_node_tell(gyre_kernel *kernel)

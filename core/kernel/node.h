@@ -47,8 +47,8 @@ bool gyre_node_find(gyre_kernel *kernel, struct gyre_node_facts *facts);
 
 /**
  * Makes the kernel a stage of a pipeline, which is a guest of the runtime; a release of the kernel ends it first. INVALID when the
- * kernel is a stage already; UNIMPLEMENTED for a kernel whose device knows no links, that runs in a worker process, or that keeps
- * its state; CLOSED or LOST for one that does not run, or is being released.
+ * kernel is a stage already; UNIMPLEMENTED for a kernel whose device knows no links, or that runs in a worker process where they
+ * are not linked; CLOSED or LOST for one that does not run, or is being released.
  */
 gyre_status gyre_node_join(gyre_kernel *kernel, struct gyre_runtime_guest *pipeline, const char *name);
 /** The pipeline is listed as a guest. Until then a release of the kernel waits. */
@@ -84,6 +84,8 @@ bool gyre_node_awaits_wires(gyre_kernel *kernel);
 /** Visits the pipeline that the kernel is a stage of, unless it is not listed, and has it wire its stages anew. `by_keeper`: in the
  * thread of the worker's keeper, which others wait for. */
 gyre_status gyre_node_revive_pipeline(gyre_kernel *kernel, bool by_keeper);
+/** Visits the pipeline that the kernel is a stage of, and has it take a checkpoint of its stages. AGAIN: it is not listed. */
+gyre_status gyre_node_save_pipeline(gyre_kernel *kernel, uint64_t deadline_ns);
 /** Gives the blocks a command that changes nothing: they read the table of queues. Returns the command, before they obey. */
 uint64_t gyre_node_tell(gyre_kernel *kernel);
 /** Waits until every block obeyed, or is gone with its worker process. TIMEOUT when a handler does not return within stop_timeout_ms. */

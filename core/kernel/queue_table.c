@@ -56,6 +56,9 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, 
 
 bool gyre_kernel_repeats_in_order(const gyre_kernel *kernel, const gyre_queue *queue)
 {
+    if (gyre_view_of(queue)
+            ->of_pipeline) /* the kernel that leads its pipeline repeats it (core/durability/lead.h) */
+        return gyre_log_of(queue) != NULL;
     return kernel->checkpoints && kernel->blocks == 1 && !gyre_queue_log_is_ahead(queue);
 }
 

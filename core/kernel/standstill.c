@@ -11,6 +11,8 @@ gyre_status gyre_standstill_check(const gyre_kernel *kernel)
     for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
         if (gyre_view_of(queue)->gate != UINT64_MAX)
             return gyre_error_set(GYRE_AGAIN, "kernel '%s' is being brought back", kernel->name);
+    if (kernel->node.behind)
+        return gyre_error_set(GYRE_AGAIN, "what kernel '%s' kept is being brought back", kernel->name);
     return GYRE_OK;
 }
 

@@ -181,7 +181,7 @@ static gyre_status read_still(const struct reading *reading)
         status = gyre_kernel_await_obeyed(kernel, gyre_in_ms(1000));
     if (status != GYRE_OK)
         return status;
-    if (gyre_kernel_is_taken(kernel))
+    if (gyre_kernel_is_taken(kernel) || kernel->node.behind)
         return gyre_error_set(GYRE_AGAIN, "kernel '%s' is being changed by another thread", kernel->name);
     kernel->turn.saving = true; /* a swap or a move frees the memory that is copied here */
     status = without_lock(reading, copy_standing);

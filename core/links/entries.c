@@ -127,6 +127,12 @@ gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gy
 {
     if (pipeline->shut)
         return gyre_error_set(GYRE_CLOSED, "pipeline '%s' takes no more requests", pipeline->name);
+    if (pipeline->keep.leader)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "pipeline '%s' has checkpoints, and has one queue (gyre_pipeline_queue): in which order it took requests "
+            "from several could not be repeated",
+            pipeline->name);
     if (take_orphans_back(pipeline)) /* one at most: who asks again and again takes no more memory */
         return gyre_error_set(
             GYRE_TIMEOUT,

@@ -18,6 +18,7 @@
 #include "core/links/apart.h"
 #include "core/links/pipeline_make.h"
 #include "core/links/joined.h"
+#include "core/links/kept.h"
 #include "core/observation/observation.h"
 #include "core/links/subscriber.h"
 #include "core/queue/end.h"
@@ -48,6 +49,14 @@ static gyre_status revive_pipeline(struct gyre_runtime_guest *guest, bool by_kee
     return status;
 }
 
+static gyre_status save_pipeline(struct gyre_runtime_guest *guest, uint64_t deadline_ns)
+{
+    gyre_pipeline *pipeline = (gyre_pipeline *)(void *)guest;
+    const gyre_status status = gyre_keep_save(pipeline, deadline_ns);
+    gyre_pipeline_leave(pipeline);
+    return status;
+}
+
 /* Takes the records of a pipeline that is not listed any more out of the observation file (observed.c). */
 static void unobserve(gyre_pipeline *pipeline)
 {
@@ -67,6 +76,7 @@ static void free_pipeline(gyre_pipeline *pipeline)
     gyre_stages_free(pipeline);
     pthread_cond_destroy(&pipeline->left);
     pthread_mutex_destroy(&pipeline->lock);
+    pthread_mutex_destroy(&pipeline->keep.saving);
     free(pipeline);
 }
 
@@ -88,8 +98,9 @@ static gyre_status make(gyre_pipeline *pipeline, const struct gyre_wiring_config
     const bool is_alike = strcmp(pipeline->nodes[first].facts.name, pipeline->name) == 0;
     snprintf(name, sizeof name, "%s%s", pipeline->name, is_alike ? "/entry" : "");
     const gyre_queue_desc main_queue = {.size = sizeof main_queue, .name = name};
-    return gyre_entries_open(
+    status = gyre_entries_open(
         pipeline, first, &(struct gyre_entry_wish){.desc = &main_queue, .section = pipeline->name}, &queue);
+    return status == GYRE_OK ? gyre_keep_begin(pipeline) : status;
 }
 
 static gyre_pipeline *find_listed(const gyre_runtime *runtime, const char *name);
@@ -120,8 +131,10 @@ gyre_status gyre_pipeline_make(gyre_runtime *runtime, const struct gyre_wiring_c
     pipeline->guest.end = end_pipeline;
     pipeline->guest.hold = hold_pipeline;
     pipeline->guest.revive = revive_pipeline;
+    pipeline->guest.save = save_pipeline;
     snprintf(pipeline->name, sizeof pipeline->name, "%s", wiring->desc.name);
     pthread_mutex_init(&pipeline->lock, NULL);
+    pthread_mutex_init(&pipeline->keep.saving, NULL);
     pthread_cond_init(&pipeline->left, NULL);
     gyre_status status = make(pipeline, wiring);
     const int count = pipeline->node_count;
@@ -151,6 +164,14 @@ static void for_entries(const gyre_pipeline *pipeline, void (*what)(gyre_queue *
     for (int i = 0; i < pipeline->entry_count; i++)
         if (pipeline->entries[i].queue)
             what(pipeline->entries[i].queue);
+}
+
+/* Clients send no more. What is handled again after a death still is. Under the lock. */
+static void close_sends(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->entry_count; i++)
+        if (pipeline->entries[i].queue && pipeline->entries[i].queue != pipeline->keep.target)
+            gyre_queue_close_sends(pipeline->entries[i].queue);
 }
 
 /* Under the lock: how many requests are not settled. */
@@ -184,7 +205,7 @@ gyre_status gyre_pipeline_drain(gyre_pipeline *pipeline, uint64_t deadline_ns, u
         return status;
     pthread_mutex_lock(&pipeline->lock);
     pipeline->shut = true;
-    for_entries(pipeline, gyre_queue_close_sends);
+    close_sends(pipeline);
     const uint64_t count = drain(pipeline, deadline_ns);
     pthread_mutex_unlock(&pipeline->lock);
     if (left)
@@ -233,7 +254,7 @@ static gyre_status take_apart(gyre_pipeline *pipeline, uint64_t deadline_ns)
 {
     pthread_mutex_lock(&pipeline->lock);
     pipeline->shut = true;
-    for_entries(pipeline, gyre_queue_close_sends);
+    close_sends(pipeline);
     if (!pipeline->withdrawn) /* else what is under way does not move any more */
         drain(pipeline, deadline_ns);
     pipeline->closing = true;
@@ -241,6 +262,8 @@ static gyre_status take_apart(gyre_pipeline *pipeline, uint64_t deadline_ns)
     gyre_status status = gyre_link_memory_withdraw(pipeline);
     pipeline->withdrawn = true;
     pthread_mutex_unlock(&pipeline->lock);
+    if (status == GYRE_OK)
+        gyre_keep_end(pipeline);
     if (status == GYRE_OK)
         status = gyre_parts_end(pipeline);
     if (status != GYRE_OK)

@@ -106,6 +106,14 @@ struct gyre_pipeline_entry {
     bool stuck;    /* the device died: it goes with the pipeline */
 };
 
+/** What its stages keep outlives their worker process (kept.h). Constant while the pipeline is listed, but for what is marked. */
+struct gyre_pipeline_keep {
+    gyre_kernel *leader;    /* NULL: no stage has checkpoints, or nothing would put them back */
+    gyre_queue *entry;      /* the only queue that clients have */
+    gyre_queue *target;     /* by which its requests are handled again */
+    pthread_mutex_t saving; /* one checkpoint at a time; before pipeline->lock */
+};
+
 struct gyre_pipeline {
     struct gyre_runtime_guest guest; /* first: the runtime closes the pipeline before its kernels */
     gyre_runtime *runtime;
@@ -137,6 +145,7 @@ struct gyre_pipeline {
     gyre_kernel_record records[GYRE_NODES_MAX];
 
     struct gyre_subscriber *subscribers; /* subscriber.h */
+    struct gyre_pipeline_keep keep;
 
     struct gyre_pipeline_part *parts; /* those of its kernels that are apart, home by home */
     struct gyre_pipeline *whole;      /* of the pipeline of a part: the one that it is a part of */

@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/links/joined.h"
+#include "core/links/kept.h"
 #include "core/links/pipeline.h"
 
 enum { LOOK_NS = 1000000, CATCH_UP_NS = 200000 };
@@ -54,7 +55,12 @@ static gyre_status renew(gyre_pipeline *pipeline)
     bool lost = false;
     if (pipeline->closing || !(is_unwired(pipeline) || is_behind(pipeline, &lost)))
         return GYRE_OK;
-    const gyre_status status = gyre_link_memory_renew(pipeline);
+    const bool repeats = gyre_keep_prepare(pipeline);
+    gyre_status status = gyre_link_memory_renew(pipeline);
+    if (status == GYRE_OK && repeats)
+        status = gyre_keep_repeat(pipeline);
+    if (status == GYRE_OK)
+        gyre_keep_caught_up(pipeline);
     gyre_error_hold();
     gyre_link_memory_let_go(pipeline, pipeline->turn);
     gyre_error_let_go();

@@ -51,6 +51,12 @@ struct gyre_queue_view {
     uint32_t entry_number; /* of one that enters a pipeline: by which number its flows know it */
     bool of_pipeline;      /* enters a pipeline, which alone may close it; constant once it is open */
     bool unfindable;       /* enters a pipeline whose blocks do not all know it yet */
+    bool is_reserve;       /* enters a pipeline, which alone sends by it */
+    bool
+        repeats; /* enters a pipeline: its device sees of it only what a queue of the pipeline's repeats (core/durability/lead.h) */
+    bool repeats_one;         /* of which one request alone is not completed yet: */
+    uint64_t repeated;        /* by this index of that queue */
+    uint32_t repeated_number; /* whose number as an entry is this */
     bool of_shards; /* part of open shards, which alone may close it; constant once the shards are open */
     bool withdrawn; /* the queue is being closed: no device gets to see it any more */
     uint32_t

@@ -50,10 +50,14 @@ static void fail_damaged(gyre_kernel *kernel, gyre_queue *queue)
 static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *sight)
 {
     gyre_express_settle(gyre_ring_of(queue)); /* the next device writes into slots */
+    if (gyre_view_of(queue)->is_reserve)
+        return; /* its requests are those of another queue, which `repeats` */
     fail_damaged(kernel, queue);
     uint64_t first = gyre_queue_first_unanswered(queue);
     uint64_t visible = gyre_queue_count_unanswered(queue, gyre_view_of(queue)->gate, 2);
     sight->answered += first;
+    if (gyre_view_of(queue)->repeats) /* the worker saw of the queue what is repeated */
+        visible = gyre_view_of(queue)->repeats_one;
     if (!visible || !kernel->care->revival.seen || (kernel->checkpoints && kernel->checkpoints->replaying))
         return; /* the worker could not see the requests */
     if (gyre_view_of(queue)->suspect != first)
@@ -101,9 +105,11 @@ static const char *stages_of(const struct gyre_recovery *recovery, gyre_kernel *
                              const gyre_queue *queue, char text[GYRE_STAGES_TEXT_SIZE])
 {
     const struct gyre_queue_view *view = gyre_view_of(queue);
-    return view->of_pipeline ? gyre_stages_at(recovery, kernel, view->entry_number, view->suspect, text,
-                                              GYRE_STAGES_TEXT_SIZE)
-                             : NULL;
+    const uint32_t number = view->repeats ? view->repeated_number : view->entry_number;
+    return view->of_pipeline
+               ? gyre_stages_at(recovery, kernel, number, view->repeats ? view->repeated : view->suspect,
+                                text, GYRE_STAGES_TEXT_SIZE)
+               : NULL;
 }
 
 /* Counts a death against the only request that the worker saw. */

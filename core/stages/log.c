@@ -89,7 +89,9 @@ static void log_save(const gyre_queue *queue, uint64_t index)
 
 static uint64_t limit_of(const struct gyre_queue_log *log)
 {
-    uint64_t limit = word_load(&log->limit), journal = word_load(&log->journal_limit);
+    uint64_t limit = word_load(&log->limit), journal = word_load(&log->journal_limit),
+             held = word_load(&log->held_from);
+    limit = limit < held ? limit : held;
     return limit < journal ? limit : journal;
 }
 
@@ -178,6 +180,8 @@ static const char *log_held(const gyre_queue *queue, uint64_t index)
         return NULL;
     return gyre_queue_log_awaits_journal(queue)
                ? "waits for its journal to be written: is there room on its disk?"
+           : index >= word_load(&gyre_log_of(queue)->held_from)
+               ? "waits for a checkpoint of its pipeline, for which all that was sent before is completed first"
                : "waits for a checkpoint, because its replay log is full: use a larger "
                  "replay_log, or more frequent checkpoints";
 }
@@ -314,6 +318,26 @@ uint64_t gyre_queue_log_behind(const gyre_queue *queue)
     return gyre_queue_first_unanswered(queue) - word_load(&gyre_log_of(queue)->base.first);
 }
 
+void gyre_queue_log_hold(gyre_queue *queue)
+{
+    struct gyre_queue_log *log = gyre_log_of(queue);
+    __atomic_store_n(&log->held_from, word_load(&log->announced), __ATOMIC_RELEASE);
+}
+
+void gyre_queue_log_let_go(gyre_queue *queue)
+{
+    __atomic_store_n(&gyre_log_of(queue)->held_from, UINT64_MAX, __ATOMIC_RELEASE);
+    tell_waiting(queue);
+}
+
+/* A device takes requests in their order, so it has taken none behind one that is not published. */
+bool gyre_queue_log_is_settled(const gyre_queue *queue)
+{
+    const uint64_t first = gyre_queue_first_unanswered(queue);
+    return __atomic_load_n(&gyre_request_slot(gyre_ring_of(queue), first)->sequence, __ATOMIC_ACQUIRE) !=
+           first + 1;
+}
+
 /* ---- replay ---- */
 
 static bool read_entry(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request)
@@ -377,6 +401,15 @@ bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
     }
     *index = end;
     return false;
+}
+
+uint64_t gyre_queue_log_end(const gyre_queue *queue)
+{
+    const uint64_t first = word_load(&gyre_log_of(queue)->base.first), received = gyre_received(queue);
+    uint64_t index = received + gyre_ring_of(queue)->capacity;
+    while (index > first && index > received && !gyre_reply_ready(gyre_ring_of(queue), index - 1))
+        index--;
+    return index > first ? index : first;
 }
 
 bool gyre_queue_log_is_ahead(const gyre_queue *queue)
@@ -475,7 +508,7 @@ gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes)
             ask_for_large_pages(log->entries, (size_t)log->count * stride);
         log->base.done = calloc(marks, 1);
         log->coming.done = calloc(marks, 1);
-        log->journal_limit = UINT64_MAX;
+        log->journal_limit = log->held_from = UINT64_MAX;
         gyre_stage_add(queue, &stage, log);
     }
     if (!log || !log->entries || !log->base.done || !log->coming.done) {

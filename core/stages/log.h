@@ -30,6 +30,8 @@ struct gyre_queue_log {
     uint64_t limit;     /* atomic: requests from this index on have to wait */
     uint64_t announced; /* atomic: the end of the requests that are being sent */
     uint64_t ask_at;    /* atomic: a request from this index on is worth a call of `ask` */
+    uint64_t
+        held_from; /* atomic: like `limit`, while a checkpoint waits for what was sent before; UINT64_MAX: none does */
     uint64_t journal_limit;          /* atomic: like `limit`, set by the journal; UINT64_MAX: no journal */
     uint64_t durable;                /* atomic: requests below are in the journal, as its settings promise */
     bool keeps;                      /* the kernel has checkpoints; false: the queue has only a journal */
@@ -88,6 +90,15 @@ bool gyre_queue_log_asks(gyre_queue *queue);
 /** How many requests were answered since the last checkpoint, counted up to the first unanswered request. */
 uint64_t gyre_queue_log_behind(const gyre_queue *queue);
 
+/**
+ * Lets senders send nothing more from here on, until gyre_queue_log_let_go. A sender that was allowed to before may send yet. Any
+ * thread; one at a time.
+ */
+void gyre_queue_log_hold(gyre_queue *queue);
+void gyre_queue_log_let_go(gyre_queue *queue);
+/** Whether all that was published is completed. Any thread; lasts while nobody sends. */
+bool gyre_queue_log_is_settled(const gyre_queue *queue);
+
 /* ---- replay ---- */
 
 /** A request as it was sent. */
@@ -110,6 +121,9 @@ bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_lo
  */
 bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
                          struct gyre_logged_request *request);
+
+/** The index behind the last request that is completed; the checkpoint's first one when none is since. Beside receivers. */
+uint64_t gyre_queue_log_end(const gyre_queue *queue);
 
 /** True when the checkpoint covers a request behind the first unanswered one. False for a queue without a log. */
 bool gyre_queue_log_is_ahead(const gyre_queue *queue);

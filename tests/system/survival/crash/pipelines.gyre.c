@@ -111,3 +111,27 @@ GYRE_ACTOR(keep, crash_step, crash_reply, crash_state)
     reply->check = mixed(request->number);
     return GYRE_REPLY;
 }
+
+/* Keeps a state whose value says in which order messages came, and ends the flow of each third request. */
+GYRE_ACTOR_TO(tally, crash_step, gyre_none, side_ports, crash_state)
+{
+    state->count++;
+    state->hash = mixed(state->hash ^ request->number);
+    crash_at(request, STEP_DEAL);
+    if (request->number % 3) {
+        GYRE_GLOBAL crash_step *on = gyre_emit(gyre, on);
+        *on = *request;
+    }
+    return GYRE_NO_REPLY;
+}
+
+/* Behind tally: keeps another one, and replies with it. */
+GYRE_ACTOR(ledger, crash_step, crash_reply, crash_state)
+{
+    state->count++;
+    crash_at(request, STEP_KEEP);
+    state->hash = mixed(state->hash ^ request->number);
+    reply->number = state->count;
+    reply->check = state->hash;
+    return GYRE_REPLY;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stages of a pipeline keep (node_keep.h). Lock: kernel->lock, of the kernel that has the entry, for views and its table of queues. */
+#include "core/kernel/node_keep.h"
+
+#include "core/kernel/control.h"
+#include "core/kernel/keeper.h"
+#include "core/kernel/queue_table.h"
+#include "core/kernel/turn.h"
+#include "core/stages/expiry.h"
+#include "core/stages/log.h"
+
+bool gyre_node_has_checkpoints(const gyre_kernel *kernel)
+{
+    return kernel->checkpoints != NULL;
+}
+
+bool gyre_node_is_saved_together(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    const bool together = kernel->node.saved_together;
+    pthread_mutex_unlock(&kernel->lock);
+    return together;
+}
+
+void gyre_node_save_together(gyre_kernel *kernel, bool together)
+{
+    pthread_mutex_lock(&kernel->lock);
+    gyre_kernel_await_turn(kernel); /* one that is being taken of the kernel alone ends first */
+    kernel->node.saved_together = together;
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+gyre_status gyre_node_lead(gyre_kernel *leader, gyre_queue *entry)
+{
+    pthread_mutex_lock(&leader->lock);
+    const gyre_status status =
+        leader->keeper->lead(leader->checkpoints, entry, (uint64_t)gyre_kernel_setting(leader, "replay_log"));
+    pthread_mutex_unlock(&leader->lock);
+    return status == GYRE_INVALID /* the log has no room for a single request */
+               ? gyre_config_blame(leader->runtime->config, GYRE_SECTION_KERNEL, leader->name, "replay_log",
+                                   GYRE_CONFIG)
+               : status;
+}
+
+void gyre_node_hold_entry(gyre_queue *entry)
+{
+    gyre_queue_log_hold(entry);
+}
+
+void gyre_node_let_go_entry(gyre_queue *entry)
+{
+    gyre_queue_log_let_go(entry);
+}
+
+bool gyre_node_entry_is_settled(const gyre_queue *entry)
+{
+    return gyre_queue_log_is_settled(entry);
+}
+
+/* Under the lock. */
+static void show_in_place(gyre_queue *entry, gyre_queue *target, bool repeats)
+{
+    gyre_view_for(entry)->repeats = gyre_view_for(entry)->withdrawn = repeats;
+    gyre_view_for(entry)->repeats_one = false;
+    gyre_view_for(entry)->repeated_number = gyre_view_of(target)->entry_number;
+    gyre_view_for(target)->withdrawn = !repeats;
+    gyre_view_for(target)->gate = UINT64_MAX;
+}
+
+bool gyre_node_prepare_repeat(gyre_kernel *leader, gyre_queue *entry, gyre_queue *target)
+{
+    gyre_kernel *kernel = gyre_view_of(entry)->kernel;
+    const bool repeats = leader->keeper->lead_prepare(leader->checkpoints, target);
+    pthread_mutex_lock(&kernel->lock);
+    show_in_place(entry, target, repeats);
+    pthread_mutex_unlock(&kernel->lock);
+    return repeats;
+}
+
+gyre_status gyre_node_repeat(gyre_kernel *leader, gyre_queue *entry, gyre_queue *target,
+                             bool (*watch)(void *context, uint64_t deadline_ns), void *context)
+{
+    gyre_kernel *kernel = gyre_view_of(entry)->kernel;
+    const gyre_status status = leader->keeper->lead_repeat(leader->checkpoints, target, watch, context);
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_lock(&kernel->lock);
+    show_in_place(entry, target, false);
+    __atomic_store_n(&kernel->control->queues[gyre_view_of(target)->table_entry].address, 0,
+                     __ATOMIC_RELAXED);
+    if (gyre_view_of(entry)->gate)
+        gyre_kernel_show_queue(kernel, entry);
+    gyre_control_order(kernel, gyre_control_verb(kernel));
+    pthread_mutex_unlock(&kernel->lock);
+    return GYRE_OK;
+}
+
+/* Gives the command to one that the application has paused. */
+static void order_paused(gyre_kernel *kernel, uint64_t verb)
+{
+    pthread_mutex_lock(&kernel->lock);
+    if (gyre_kernel_get_state(kernel) == GYRE_KERNEL_INACTIVE && kernel->resident &&
+        gyre_control_verb(kernel) != verb)
+        gyre_control_order(kernel, verb);
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+void gyre_node_run_paused(gyre_kernel *kernel)
+{
+    order_paused(kernel, GYRE_VERB_RUN);
+}
+
+void gyre_node_pause_again(gyre_kernel *kernel)
+{
+    order_paused(kernel, GYRE_VERB_PAUSE);
+}
+
+void gyre_node_caught_up(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    kernel->node.behind = false;
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+void gyre_node_reserve_entry(gyre_queue *target)
+{
+    gyre_kernel *kernel = gyre_view_of(target)->kernel;
+    gyre_expiry_set(target, 0); /* a request that was handled in time must not expire when it is repeated */
+    pthread_mutex_lock(&kernel->lock);
+    gyre_view_for(target)->withdrawn = gyre_view_for(target)->unfindable = gyre_view_for(target)->is_reserve =
+        true;
+    __atomic_store_n(&kernel->control->queues[gyre_view_of(target)->table_entry].address, 0,
+                     __ATOMIC_RELAXED);
+    gyre_control_order(kernel, gyre_control_verb(kernel));
+    pthread_mutex_unlock(&kernel->lock);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a stage of a pipeline keeps between messages: its checkpoints are those of all stages, taken at one moment, and one stage leads
+ * them (keeper.h). Which stages, and when: core/links/kept.h. Call without kernel->lock.
+ */
+#ifndef GYRE_CORE_KERNEL_NODE_KEEP_H
+#define GYRE_CORE_KERNEL_NODE_KEEP_H
+
+#include "core/kernel/node.h"
+
+bool gyre_node_has_checkpoints(const gyre_kernel *kernel);
+/** As gyre_node_is_saved_together, under the lock. */
+static inline bool gyre_node_saves_together(const gyre_kernel *kernel)
+{
+    return kernel->node.saved_together;
+}
+/** Whether the kernel is a stage whose checkpoints its pipeline takes. */
+bool gyre_node_is_saved_together(gyre_kernel *kernel);
+/** Leaves the stage's checkpoints to its pipeline, or to the stage again. */
+void gyre_node_save_together(gyre_kernel *kernel, bool together);
+/** The stage leads: gyre_keeper.lead. It has checkpoints. */
+gyre_status gyre_node_lead(gyre_kernel *leader, gyre_queue *entry);
+/** Senders of the entry wait from here on, until gyre_node_let_go; and whether all that they sent is completed. */
+void gyre_node_hold_entry(gyre_queue *entry);
+void gyre_node_let_go_entry(gyre_queue *entry);
+bool gyre_node_entry_is_settled(const gyre_queue *entry);
+
+/**
+ * All stages are in another worker process, and none has its links yet. Whether requests of the entry have to be handled again: then the
+ * next gyre_node_wire_again shows the device `target` in the entry's place; else the entry, as without checkpoints.
+ */
+bool gyre_node_prepare_repeat(gyre_kernel *leader, gyre_queue *entry, gyre_queue *target);
+/** Handles them again, and shows the device the entry in `target`'s place. LOST when the device died. */
+gyre_status gyre_node_repeat(gyre_kernel *leader, gyre_queue *entry, gyre_queue *target,
+                             bool (*watch)(void *context, uint64_t deadline_ns), void *context);
+/** Lets a stage that is paused run while that is done, and pauses it again: else what comes to it would wait for ever. */
+void gyre_node_run_paused(gyre_kernel *kernel);
+void gyre_node_pause_again(gyre_kernel *kernel);
+/** What the stage keeps is what it was when its last worker died. */
+void gyre_node_caught_up(gyre_kernel *kernel);
+/** A queue by which nobody but its pipeline sends: no device sees it before gyre_node_prepare_repeat, and nobody finds it. */
+void gyre_node_reserve_entry(gyre_queue *target);
+
+#endif

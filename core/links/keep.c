@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checkpoints of a pipeline (kept.h). */
+#include "core/links/kept.h"
+
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/kernel/node_keep.h"
+#include "core/kernel/standing.h"
+#include "core/links/pipeline.h"
+#include "core/plan/shape.h"
+#include "core/queue/queue.h"
+
+enum { TARGET_SLOTS_MAX = 1024, POLL_NS = 20000 };
+
+static bool is_kept(const struct gyre_node *node)
+{
+    return node->joined && gyre_node_has_checkpoints(node->kernel);
+}
+
+/* ---- beginning ---- */
+
+/* The first stage that has checkpoints; GYRE_NODE_NOWHERE: none has. */
+static int find_leader(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (is_kept(&pipeline->nodes[i]) && pipeline->nodes[i].facts.in_worker)
+            return i;
+    return GYRE_NODE_NOWHERE;
+}
+
+static gyre_status check_stages(const gyre_pipeline *pipeline, const struct gyre_node *leader)
+{
+    gyre_status status = GYRE_OK;
+    for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++) {
+        const struct gyre_node *node = &pipeline->nodes[i];
+        const struct gyre_standing standing = gyre_standing_of(node->kernel);
+        if (gyre_record_keeps_something(node->facts.record) && !is_kept(node))
+            return gyre_error_set(
+                GYRE_INVALID,
+                "kernel '%s' has checkpoints and kernel '%s' of the same pipeline keeps something without: what both keep "
+                "would be of different moments after a crash; set checkpoints = true for both, or for none",
+                leader->facts.name, node->facts.name);
+        if (is_kept(node))
+            status = gyre_standing_check_journal(&standing, "checkpoints of a pipeline");
+    }
+    return status;
+}
+
+static gyre_status open_target(gyre_pipeline *pipeline, gyre_queue **out)
+{
+    const struct gyre_pipeline_entry *entry = &pipeline->entries[0];
+    gyre_queue_desc desc = {.size = sizeof desc, .capacity = 1, .policy = GYRE_FULL_REJECT};
+    while (desc.capacity < TARGET_SLOTS_MAX && desc.capacity < gyre_ring_of(entry->queue)->capacity)
+        desc.capacity *= 2;
+    const struct gyre_entry_wish wish = {.desc = &desc, .section = pipeline->name};
+    const gyre_status status = gyre_entries_open(pipeline, entry->node, &wish, out);
+    if (status == GYRE_OK)
+        gyre_node_reserve_entry(*out);
+    return status == GYRE_OK ? status : gyre_error_add(status, "for checkpoints");
+}
+
+gyre_status gyre_keep_begin(gyre_pipeline *pipeline)
+{
+    struct gyre_pipeline_keep *keep = &pipeline->keep;
+    const int leader = find_leader(pipeline);
+    gyre_queue *target = NULL;
+    if (leader == GYRE_NODE_NOWHERE)
+        return GYRE_OK;
+    gyre_status status = check_stages(pipeline, &pipeline->nodes[leader]);
+    if (status == GYRE_OK)
+        status = open_target(pipeline, &target);
+    if (status == GYRE_OK)
+        status = gyre_node_lead(pipeline->nodes[leader].kernel, pipeline->entries[0].queue);
+    if (status != GYRE_OK)
+        return status;
+    keep->leader = pipeline->nodes[leader].kernel;
+    keep->entry = pipeline->entries[0].queue;
+    keep->target = target;
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (is_kept(&pipeline->nodes[i]))
+            gyre_node_save_together(pipeline->nodes[i].kernel, true);
+    return GYRE_OK;
+}
+
+/* ---- a moment without flows ---- */
+
+/* Whether no message is left that belongs to no flow, as those for taps. */
+static bool taps_are_empty(const gyre_pipeline *pipeline)
+{
+    struct gyre_link_counts counts;
+    for (int i = 0; i < pipeline->link_count; i++) {
+        const struct gyre_link *link = &pipeline->links[i];
+        if (link->dropped || link->to == GYRE_NODE_NOWHERE || link->slow != GYRE_SLOW_TAP)
+            continue;
+        if (gyre_link_memory_count(pipeline, link, &counts) == GYRE_OK && counts.waiting)
+            return false;
+    }
+    return true;
+}
+
+static bool is_still(const gyre_pipeline *pipeline)
+{
+    return gyre_node_entry_is_settled(pipeline->keep.entry) && taps_are_empty(pipeline);
+}
+
+static gyre_status await_still(gyre_pipeline *pipeline, uint64_t deadline_ns)
+{
+    for (;;) {
+        pthread_mutex_lock(&pipeline->lock);
+        const bool closing = pipeline->closing, still = !closing && is_still(pipeline);
+        pthread_mutex_unlock(&pipeline->lock);
+        if (closing)
+            return gyre_error_set(GYRE_CLOSED, "pipeline '%s' is being closed", pipeline->name);
+        if (still)
+            return GYRE_OK;
+        if (gyre_clock_ns() >= deadline_ns)
+            return gyre_error_set(GYRE_TIMEOUT,
+                                  "pipeline '%s' had requests under way until the deadline: no checkpoint of "
+                                  "its stages could be taken",
+                                  pipeline->name);
+        nanosleep(&(struct timespec){0, POLL_NS}, NULL);
+    }
+}
+
+/* ---- copying ---- */
+
+/* Stages that stand. */
+struct stand {
+    struct gyre_standing standings[GYRE_NODES_MAX];
+    struct gyre_standing *all[GYRE_NODES_MAX];
+    uint32_t count;
+};
+
+static void choose(const gyre_pipeline *pipeline, struct stand *stand)
+{
+    stand->count = 0;
+    for (int i = 0; i < pipeline->node_count; i++) {
+        if (!is_kept(&pipeline->nodes[i]))
+            continue;
+        stand->standings[stand->count] = gyre_standing_of(pipeline->nodes[i].kernel);
+        stand->all[stand->count] = &stand->standings[stand->count];
+        stand->count++;
+    }
+}
+
+static gyre_status stand_still(struct stand *stand, uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_OK;
+    for (uint32_t i = 0; i < stand->count && status == GYRE_OK; i++)
+        status = gyre_standing_order(stand->all[i], deadline_ns);
+    for (uint32_t i = 0; i < stand->count && status == GYRE_OK; i++)
+        status = gyre_standing_await(stand->all[i], deadline_ns);
+    return status;
+}
+
+static gyre_status copy(struct stand *stand, uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_OK;
+    for (uint32_t i = 0; i < stand->count && status == GYRE_OK; i++)
+        status = gyre_standing_draw(stand->all[i], deadline_ns);
+    return status == GYRE_OK ? gyre_standings_count(stand->all, stand->count) : status;
+}
+
+/* Under pipeline->lock. `checks`: flows may be under way. */
+static gyre_status save(const gyre_pipeline *pipeline, bool checks, uint64_t deadline_ns)
+{
+    struct stand stand;
+    choose(pipeline, &stand);
+    gyre_status status = stand_still(&stand, deadline_ns);
+    if (status == GYRE_OK && checks && !is_still(pipeline))
+        status = gyre_error_set(GYRE_AGAIN, "pipeline '%s' was not still any more", pipeline->name);
+    if (status == GYRE_OK)
+        status = copy(&stand, deadline_ns);
+    gyre_error_hold();
+    for (uint32_t i = 0; i < stand.count; i++)
+        gyre_standing_end(stand.all[i]);
+    gyre_error_let_go();
+    return status;
+}
+
+gyre_status gyre_keep_save(gyre_pipeline *pipeline, uint64_t deadline_ns)
+{
+    struct gyre_pipeline_keep *keep = &pipeline->keep;
+    pthread_mutex_lock(&keep->saving);
+    if (!keep->leader) {
+        pthread_mutex_unlock(&keep->saving);
+        return gyre_error_set(GYRE_CLOSED, "pipeline '%s' is being closed", pipeline->name);
+    }
+    gyre_node_hold_entry(keep->entry);
+    gyre_status status = await_still(pipeline, deadline_ns);
+    if (status == GYRE_OK) {
+        pthread_mutex_lock(&pipeline->lock);
+        status = pipeline->closing
+                     ? gyre_error_set(GYRE_CLOSED, "pipeline '%s' is being closed", pipeline->name)
+                     : save(pipeline, true, deadline_ns);
+        pthread_mutex_unlock(&pipeline->lock);
+    }
+    gyre_node_let_go_entry(keep->entry);
+    pthread_mutex_unlock(&keep->saving);
+    return status;
+}
+
+/* ---- another worker process ---- */
+
+bool gyre_keep_prepare(gyre_pipeline *pipeline)
+{
+    const struct gyre_pipeline_keep *keep = &pipeline->keep;
+    return keep->leader && gyre_node_prepare_repeat(keep->leader, keep->entry, keep->target);
+}
+
+static void for_stages(const gyre_pipeline *pipeline, void (*what)(gyre_kernel *kernel))
+{
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (pipeline->nodes[i].joined)
+            what(pipeline->nodes[i].kernel);
+}
+
+static bool watch(void *context, uint64_t deadline_ns)
+{
+    const gyre_pipeline *pipeline = context;
+    for_stages(pipeline, gyre_node_run_paused);
+    return gyre_dispatch_watch(pipeline->device, deadline_ns);
+}
+
+gyre_status gyre_keep_repeat(gyre_pipeline *pipeline)
+{
+    const struct gyre_pipeline_keep *keep = &pipeline->keep;
+    const gyre_status status = gyre_node_repeat(keep->leader, keep->entry, keep->target, watch, pipeline);
+    for_stages(pipeline, gyre_node_pause_again);
+    return status;
+}
+
+void gyre_keep_caught_up(const gyre_pipeline *pipeline)
+{
+    for_stages(pipeline, gyre_node_caught_up);
+}
+
+/* ---- the end ---- */
+
+static uint64_t stop_deadline(const gyre_pipeline *pipeline)
+{
+    return gyre_clock_ns() + gyre_config_ns(pipeline->runtime->config, GYRE_SECTION_KERNEL,
+                                            gyre_node_facts_of(pipeline->keep.leader).name,
+                                            "stop_timeout_ms");
+}
+
+void gyre_keep_end(gyre_pipeline *pipeline)
+{
+    struct gyre_pipeline_keep *keep = &pipeline->keep;
+    if (!keep->leader)
+        return;
+    gyre_error_hold();
+    pthread_mutex_lock(&keep->saving);
+    pthread_mutex_lock(&pipeline->lock);
+    const gyre_status status = save(pipeline, false, stop_deadline(pipeline));
+    pthread_mutex_unlock(&pipeline->lock);
+    if (status != GYRE_OK && status != GYRE_CLOSED && status != GYRE_LOST)
+        gyre_runtime_log(
+            pipeline->runtime, GYRE_LOG_WARNING,
+            "pipeline '%s' is closed without a checkpoint: what its stages did since the last one "
+            "cannot be repeated after a crash: %s",
+            pipeline->name, gyre_error_text());
+    gyre_error_let_go();
+    gyre_node_lead(keep->leader, NULL);
+    keep->leader = NULL;
+    pthread_mutex_unlock(&keep->saving);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the stages of a pipeline keep outlives their worker process: checkpoints of all of them count at one moment, at which no flow is under
+ * way. Requests since that moment are handled again when another worker has the stages (renew.c), before new ones are: those that had a
+ * completion once more, those that had none for the first time that counts.
+ *
+ * A checkpoint holds up who sends, waits until all that was sent is completed and no tap has messages left, lets the stages that keep something
+ * stand, and copies what they keep. One stage leads (core/kernel/keeper.h): its thread sees when a checkpoint is due.
+ *
+ * Locks: keep.saving, for one checkpoint at a time; then pipeline->lock while stages stand.
+ */
+#ifndef GYRE_CORE_LINKS_KEPT_H
+#define GYRE_CORE_LINKS_KEPT_H
+
+#include <stdbool.h>
+
+#include "gyre/pipeline.h"
+
+/**
+ * The pipeline's first queue is open, and nobody has it yet: finds the stages that have checkpoints, and prepares these. No effect without
+ * such stages, or without a worker process. INVALID: another stage keeps something and has none; CONFIG; EXHAUSTED.
+ */
+gyre_status gyre_keep_begin(gyre_pipeline *pipeline);
+/** Takes a checkpoint. AGAIN: a stage was revived or changed meanwhile; TIMEOUT: flows are under way; CLOSED: it is being closed. */
+gyre_status gyre_keep_save(gyre_pipeline *pipeline, uint64_t deadline_ns);
+/**
+ * No block knows the links any more: takes a last checkpoint, and leaves the stages their checkpoints.
+ */
+void gyre_keep_end(gyre_pipeline *pipeline);
+
+/** Whether requests have to be handled again. Before stages of a new worker are shown their links, under pipeline->lock. */
+bool gyre_keep_prepare(gyre_pipeline *pipeline);
+/** Has them handled again, behind gyre_keep_prepare. LOST when the worker died. */
+gyre_status gyre_keep_repeat(gyre_pipeline *pipeline);
+/** The stages have their links, and what they kept. */
+void gyre_keep_caught_up(const gyre_pipeline *pipeline);
+
+#endif

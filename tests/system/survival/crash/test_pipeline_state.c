@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stages of a pipeline keep, with checkpoints, when their worker process dies: one case a run, `test_pipeline_state CASE`. left passes on to
+ * tally, which ends the flow of each third request and passes the others on to ledger. Both keep what depends on the order of all that came.
+ * So replies and states at the end say whether a message was lost, handled twice, or handled in another order.
+ */
+#include "pipelines.h"
+#include "workers.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <gyre/pipeline.h>
+
+#include "tests/random.h"
+
+enum { CODE_CRASH = -10, STEP_TALLY = STEP_DEAL };
+
+/* What the two stages keep, computed here. */
+static crash_state tally, ledger;
+
+/* What becomes of a request of this number, and the reply; false: none. */
+static bool expect(uint64_t number, crash_reply *reply)
+{
+    tally.count++;
+    tally.hash = mixed(tally.hash ^ number);
+    if (number % 3 == 0)
+        return false;
+    ledger.count++;
+    ledger.hash = mixed(ledger.hash ^ number);
+    *reply = (crash_reply){.number = ledger.count, .check = ledger.hash};
+    return true;
+}
+
+static gyre_pipeline *open_counting(gyre_runtime *runtime)
+{
+    static const char *const names[] = {"left", "tally", "ledger"};
+    static const char *const entries[] = {"left"}, *const answers[] = {"ledger"};
+    static const gyre_link_desc links[] = {
+        {.size = sizeof links[0], .name = "counted", .from = "left.on", .to = "tally"},
+        {.size = sizeof links[0], .name = "kept", .from = "tally.on", .to = "ledger"}};
+    gyre_pipeline *pipeline = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        gyre_kernel *kernel = NULL;
+        const gyre_launch_desc desc = {
+            .size = sizeof desc, .source = PIPELINE_KERNELS, .kernel = names[i], .blocks = 1, .stage = 1};
+        must(gyre_launch(runtime, &desc, &kernel));
+    }
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "counting",
+                                     .entries = entries,
+                                     .entry_count = 1,
+                                     .answers = answers,
+                                     .answer_count = 1,
+                                     .links = links,
+                                     .link_count = 2};
+    must(gyre_pipeline_open(runtime, &desc, &pipeline));
+    return pipeline;
+}
+
+/* Of a pipeline that needs more than it has. */
+static void refuse_counting(gyre_runtime *runtime, const char *text)
+{
+    static const char *const names[] = {"tally", "ledger"};
+    static const char *const entries[] = {"tally"}, *const answers[] = {"ledger"};
+    static const gyre_link_desc link = {
+        .size = sizeof link, .name = "kept", .from = "tally.on", .to = "ledger"};
+    gyre_pipeline *pipeline = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        gyre_kernel *kernel = NULL;
+        const gyre_launch_desc desc = {
+            .size = sizeof desc, .source = PIPELINE_KERNELS, .kernel = names[i], .stage = 1};
+        must(gyre_launch(runtime, &desc, &kernel));
+    }
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "counting",
+                                     .entries = entries,
+                                     .entry_count = 1,
+                                     .answers = answers,
+                                     .answer_count = 1,
+                                     .links = &link,
+                                     .link_count = 1};
+    require(gyre_pipeline_open(runtime, &desc, &pipeline) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), text) != NULL);
+}
+
+static gyre_runtime *open_kept(const char *checkpoint_ms)
+{
+    char every[64];
+    snprintf(every, sizeof every, "kernel.default.checkpoint_ms=%s", checkpoint_ms);
+    return open_isolated((const char *const[]){"kernel.tally.checkpoints=true",
+                                               "kernel.ledger.checkpoints=true", every,
+                                               "backend.cpu.restart_limit=1000", "log_level=warning", NULL});
+}
+
+static void send_step(gyre_queue *queue, const crash_step *step)
+{
+    must(gyre_send(queue, step, sizeof *step, NULL, gyre_in_ms(patiently(60000))));
+}
+
+static void receive_step(gyre_queue *queue, uint64_t number)
+{
+    crash_reply reply = {0}, expected;
+    gyre_completion completion;
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, gyre_in_ms(patiently(60000))));
+    const bool replies = expect(number, &expected);
+    if (completion.outcome != (replies ? GYRE_REPLIED : GYRE_NOT_REPLIED) ||
+        (replies && memcmp(&reply, &expected, sizeof reply) != 0))
+        fprintf(stderr, "request %llu: outcome %d %s, %llu/%llx for %llu/%llx\n", (unsigned long long)number,
+                (int)completion.outcome, completion.failure_text, (unsigned long long)reply.number,
+                (unsigned long long)reply.check, (unsigned long long)expected.number,
+                (unsigned long long)expected.check);
+    require(completion.outcome == (replies ? GYRE_REPLIED : GYRE_NOT_REPLIED));
+    require(!replies || memcmp(&reply, &expected, sizeof reply) == 0);
+}
+
+static void check_states(gyre_runtime *runtime)
+{
+    crash_state state;
+    must(gyre_kernel_state_read(gyre_kernel_find(runtime, "tally"), &state, sizeof state));
+    require(memcmp(&state, &tally, sizeof state) == 0);
+    must(gyre_kernel_state_read(gyre_kernel_find(runtime, "ledger"), &state, sizeof state));
+    require(memcmp(&state, &ledger, sizeof state) == 0);
+}
+
+static gyre_kernel_info info_of(gyre_runtime *runtime, const char *kernel)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    must(gyre_kernel_info_get(gyre_kernel_find(runtime, kernel), &info));
+    return info;
+}
+
+/* Kills from outside at any moment: of the run, of a checkpoint, of a recovery. */
+static void kills_at_any_moment_leave_no_trace(void)
+{
+    enum { KILLS = 24 };
+    gyre_runtime *runtime = open_kept("3");
+    gyre_pipeline *pipeline = open_counting(runtime);
+    gyre_queue *queue = gyre_pipeline_queue(pipeline);
+    uint64_t random = random_begin(gyre_now_ns()), sent = 0, received = 0, kills = 0;
+    while (kills < KILLS || received < sent) {
+        for (uint64_t i = random_below(&random, 80); i > 0 && kills < KILLS && sent - received < 200; i--)
+            send_step(queue, &(crash_step){.number = ++sent});
+        if (kills < KILLS && random_below(&random, 8) == 0)
+            kills += kill_worker();
+        for (uint64_t i = random_below(&random, 90); i > 0 && received < sent; i--)
+            receive_step(queue, ++received);
+    }
+    check_states(runtime);
+    require(info_of(runtime, "tally").checkpoints > 0 && info_of(runtime, "ledger").checkpoints > 0);
+    must(gyre_pipeline_close(pipeline, soon()));
+    check_states(runtime);
+    gyre_close(runtime);
+}
+
+/* Each stage crashes in the midst of its change, behind requests that have a completion and flows of later ones that have. */
+static void a_death_in_the_midst_of_a_change_is_not_seen(void)
+{
+    enum { STEPS = 40 };
+    static const uint32_t at[] = {STEP_LEFT, STEP_TALLY, STEP_KEEP};
+    gyre_runtime *runtime = open_kept("0"); /* everything is handled again */
+    gyre_queue *queue = gyre_pipeline_queue(open_counting(runtime));
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uint32_t i = 0; i < STEPS; i++)
+            send_step(queue, &(crash_step){.number = round * 1000 + i,
+                                           .at = i == 26 ? at[round] : 0,
+                                           .fault = CRASH_SEGFAULT});
+        for (uint32_t i = 0; i < STEPS; i++)
+            receive_step(queue, round * 1000 + i);
+    }
+    check_states(runtime);
+    require(info_of(runtime, "tally").restarts >= 3 && info_of(runtime, "tally").replayed >= STEPS);
+    gyre_close(runtime);
+}
+
+/* It is failed with its stage's name, and leaves no trace; requests behind it that had a completion are not handled twice. */
+static void a_poisoned_flow_leaves_no_trace(void)
+{
+    enum { STEPS = 30, POISON = 10 };
+    gyre_runtime *runtime = open_kept("0");
+    gyre_queue *queue = gyre_pipeline_queue(open_counting(runtime));
+    for (uint32_t i = 0; i < STEPS; i++)
+        send_step(queue,
+                  &(crash_step){
+                      .number = i, .at = i == POISON ? STEP_KEEP : 0, .always = 1, .fault = CRASH_SEGFAULT});
+    for (uint32_t i = 0; i < STEPS; i++) {
+        gyre_completion completion;
+        if (i != POISON) {
+            receive_step(queue, i);
+            continue;
+        }
+        must(gyre_receive(queue, NULL, 0, &completion, gyre_in_ms(patiently(60000))));
+        require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == CODE_CRASH);
+        require(strstr(completion.failure_text, "'ledger'") != NULL);
+    }
+    check_states(runtime);
+    gyre_close(runtime);
+}
+
+/* What it covers is not handled again. */
+static void a_checkpoint_on_request_spares_the_replay(void)
+{
+    enum { STEPS = 50 };
+    gyre_runtime *runtime = open_kept("0");
+    gyre_queue *queue = gyre_pipeline_queue(open_counting(runtime));
+    for (uint32_t i = 0; i < STEPS; i++)
+        send_step(queue, &(crash_step){.number = i});
+    must(gyre_kernel_checkpoint(gyre_kernel_find(runtime, "ledger"), soon()));
+    require(info_of(runtime, "tally").checkpoints == 1);
+    for (uint32_t i = 0; i < STEPS; i++)
+        receive_step(queue, i);
+    require(kill_worker());
+    send_step(queue, &(crash_step){.number = STEPS});
+    receive_step(queue, STEPS);
+    check_states(runtime);
+    require(info_of(runtime, "tally").replayed == 0 && info_of(runtime, "tally").restarts == 1);
+    gyre_close(runtime);
+}
+
+/* What was under way waits for the application; what had a completion is handled again all the same. */
+static void a_stage_that_is_paused_is_paused_again(void)
+{
+    enum { STEPS = 20 };
+    gyre_runtime *runtime = open_kept("0");
+    gyre_queue *queue = gyre_pipeline_queue(open_counting(runtime));
+    gyre_kernel *kernel = gyre_kernel_find(runtime, "ledger");
+    for (uint32_t i = 0; i < STEPS; i++) {
+        send_step(queue, &(crash_step){.number = i});
+        receive_step(queue, i);
+    }
+    must(gyre_kernel_deactivate(kernel, soon()));
+    require(kill_worker());
+    send_step(queue, &(crash_step){.number = STEPS});
+    crash_reply reply;
+    require(gyre_receive(queue, &reply, sizeof reply, NULL, gyre_in_ms(300)) == GYRE_TIMEOUT);
+    must(gyre_kernel_activate(kernel, soon()));
+    receive_step(queue, STEPS);
+    check_states(runtime);
+    gyre_close(runtime);
+}
+
+/* What it cannot have is said. */
+static void what_checkpoints_of_stages_need_is_said(void)
+{
+    gyre_queue *queue = NULL;
+    gyre_runtime *runtime = open_kept("0");
+    gyre_pipeline *pipeline = open_counting(runtime);
+    require(gyre_pipeline_queue_open(pipeline, NULL, NULL, &queue) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "in which order it took requests from several could not be repeated"));
+    gyre_close(runtime);
+    runtime = open_isolated((const char *const[]){"kernel.ledger.checkpoints=true", NULL});
+    refuse_counting(runtime, "kernel 'ledger' has checkpoints and kernel 'tally' of the same pipeline keeps "
+                             "something without");
+    gyre_close(runtime);
+}
+
+static const named_case cases[] = {
+    {"kills_at_any_moment_leave_no_trace", kills_at_any_moment_leave_no_trace},
+    {"a_death_in_the_midst_of_a_change_is_not_seen", a_death_in_the_midst_of_a_change_is_not_seen},
+    {"a_poisoned_flow_leaves_no_trace", a_poisoned_flow_leaves_no_trace},
+    {"a_checkpoint_on_request_spares_the_replay", a_checkpoint_on_request_spares_the_replay},
+    {"a_stage_that_is_paused_is_paused_again", a_stage_that_is_paused_is_paused_again},
+    {"what_checkpoints_of_stages_need_is_said", what_checkpoints_of_stages_need_is_said},
+};
+
+int main(int argc, char **argv)
+{
+    return RUN_NAMED(argc, argv, make_fault_folder, cases);
+}
