@@ -190,7 +190,7 @@ static gyre_status receive(struct gyre_cluster *cluster, const struct wish *wish
     for (;;) {
         pthread_mutex_lock(&cluster->lock);
         const gyre_status status = take_one(cluster, wish);
-        const uint64_t position = cluster->position, now = gyre_clock_ns();
+        const uint64_t position = cluster->position;
         if (status == GYRE_AGAIN || status == GYRE_UNAVAILABLE)
             settle_quietly(cluster);
         pthread_mutex_unlock(&cluster->lock);
@@ -198,6 +198,7 @@ static gyre_status receive(struct gyre_cluster *cluster, const struct wish *wish
             return status;
         if (deadline_ns == GYRE_NO_WAIT)
             return gyre_error_set(GYRE_AGAIN, "no reply of the cluster is there yet");
+        const uint64_t now = gyre_clock_ns();
         if (now >= deadline_ns)
             return gyre_error_set(
                 GYRE_TIMEOUT,
