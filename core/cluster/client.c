@@ -17,13 +17,13 @@ static void free_cluster(struct gyre_cluster *cluster)
         cluster->kept = reply->next;
         free(reply);
     }
-    for (uint32_t i = 0; cluster->shards && i < cluster->app.shards; i++) {
+    gyre_client_drop(cluster);
+    for (uint32_t i = 0; cluster->shards && i < cluster->app.shards; i++)
         free(cluster->shards[i].indices);
-        free(cluster->shards[i].uncertain);
-    }
     gyre_transport_close(cluster->transport);
     pthread_mutex_destroy(&cluster->lock);
     free(cluster->shards);
+    free(cluster->unsettled);
     free(cluster->blocks);
     free(cluster->replies);
     free(cluster);
@@ -68,10 +68,11 @@ static gyre_status compare_types(const struct gyre_cluster *cluster, const gyre_
 static gyre_status make_room(struct gyre_cluster *cluster)
 {
     cluster->shards = calloc(cluster->app.shards, sizeof *cluster->shards);
+    cluster->unsettled = calloc(cluster->app.shards, sizeof *cluster->unsettled);
     cluster->blocks = malloc(GYRE_CLIENT_ROUND_BYTES);
     cluster->replies = malloc(GYRE_TRANSPORT_BLOCK_MAX);
     cluster->kept_end = &cluster->kept;
-    if (!cluster->shards || !cluster->blocks || !cluster->replies)
+    if (!cluster->shards || !cluster->unsettled || !cluster->blocks || !cluster->replies)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a client of a cluster");
     for (uint32_t i = 0; i < cluster->app.shards; i++)
         cluster->shards[i].next = 1;
@@ -97,6 +98,7 @@ static gyre_status begin(struct gyre_cluster *cluster, const gyre_cluster_desc *
     if (status == GYRE_OK)
         status = gyre_message_key_find(desc->request, cluster->app.key, &cluster->key);
     cluster->request_size = desc->request->size;
+    cluster->goes_ahead = desc->goes_ahead && gyre_transport_can_begin(cluster->transport);
     cluster->least = cluster->key.offset + cluster->key.size;
     return status == GYRE_OK ? make_room(cluster) : status;
 }

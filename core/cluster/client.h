@@ -24,6 +24,13 @@ enum {
     GYRE_CLIENT_ROUND_BYTES = 1 << 20   /* and their bytes, with room for one more */
 };
 
+/** A block of requests whose append was begun: the shard's `uncertain`. It stays where it is. */
+struct gyre_client_way {
+    gyre_transport_ticket *ticket;
+    gyre_transport_entry entry;
+    char log[GYRE_CLUSTER_NAME_SIZE], id[GYRE_CLUSTER_NAME_SIZE];
+};
+
 /** The requests of a client to one shard. */
 struct gyre_client_shard {
     uint64_t next;     /* the number of the next request */
@@ -34,6 +41,8 @@ struct gyre_client_shard {
     unsigned char *
         uncertain; /* a block that may be in the log or not: it goes first, whatever else is sent; NULL: there is none */
     size_t uncertain_size;
+    struct gyre_client_way *way; /* with which it is under way; NULL: it is not, or nobody knows any more */
+    bool is_listed;              /* among those that are unsettled */
     bool
         is_unknown; /* there was no memory to keep such a block: nobody can say any more what the shard has */
     uint32_t first_unsent,
@@ -58,6 +67,9 @@ struct gyre_cluster {
 
     pthread_mutex_t lock;
     struct gyre_client_shard *shards;
+    bool goes_ahead;          /* blocks may be under way when sending returns; constant */
+    uint32_t *unsettled;      /* the shards that have an uncertain block, each once, */
+    uint32_t unsettled_count; /* and perhaps some that have none any more */
     uint64_t next_index, unanswered;
     unsigned char *blocks;  /* that are being built: a round's */
     unsigned char *replies; /* the block of replies that is being read */
@@ -70,7 +82,9 @@ struct gyre_cluster {
     struct gyre_client_reply *kept, **kept_end;
 };
 
-/** Appends the uncertain blocks again. OK also when some are still uncertain. Under the lock. */
-void gyre_client_settle(struct gyre_cluster *cluster);
+/** Looks what became of uncertain blocks, and appends them again. OK: all are there. TIMEOUT, or another failure: some are not until the deadline. Under the lock. */
+gyre_status gyre_client_settle(struct gyre_cluster *cluster, uint64_t deadline_ns);
+/** Forgets the uncertain blocks, whatever becomes of them. */
+void gyre_client_drop(struct gyre_cluster *cluster);
 
 #endif

@@ -177,19 +177,28 @@ static gyre_status take_one(struct gyre_cluster *cluster, const struct wish *wis
     return status;
 }
 
+/* A failure is told by who sends or settles. */
+static void settle_quietly(struct gyre_cluster *cluster)
+{
+    gyre_error_hold();
+    gyre_client_settle(cluster, GYRE_NO_WAIT);
+    gyre_error_let_go();
+}
+
 static gyre_status receive(struct gyre_cluster *cluster, const struct wish *wish, uint64_t deadline_ns)
 {
     for (;;) {
         pthread_mutex_lock(&cluster->lock);
         const gyre_status status = take_one(cluster, wish);
-        const uint64_t position = cluster->position, now = gyre_clock_ns();
+        const uint64_t position = cluster->position;
         if (status == GYRE_AGAIN || status == GYRE_UNAVAILABLE)
-            gyre_client_settle(cluster);
+            settle_quietly(cluster);
         pthread_mutex_unlock(&cluster->lock);
         if (status != GYRE_AGAIN && status != GYRE_UNAVAILABLE && status != GYRE_TIMEOUT)
             return status;
         if (deadline_ns == GYRE_NO_WAIT)
             return gyre_error_set(GYRE_AGAIN, "no reply of the cluster is there yet");
+        const uint64_t now = gyre_clock_ns();
         if (now >= deadline_ns)
             return gyre_error_set(
                 GYRE_TIMEOUT,

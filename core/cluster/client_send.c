@@ -61,30 +61,78 @@ static gyre_status append(struct gyre_cluster *cluster, const struct packet *pac
     }
 }
 
+/* What became of the block that is under way. False: that is not known yet. */
+static bool ask_way(struct gyre_cluster *cluster, struct gyre_client_shard *shard, uint64_t deadline_ns,
+                    gyre_status *status)
+{
+    struct gyre_client_way *way = shard->way;
+    if (gyre_transport_finish(cluster->transport, way->ticket, deadline_ns) != GYRE_OK)
+        return false;
+    *status = way->entry.status;
+    free(way);
+    shard->way = NULL;
+    return true;
+}
+
+static void forget_uncertain(struct gyre_client_shard *shard)
+{
+    free(shard->uncertain);
+    shard->uncertain = NULL;
+}
+
 /* Under the lock. */
 static gyre_status settle_shard(struct gyre_cluster *cluster, uint32_t number, uint64_t deadline_ns)
 {
     struct gyre_client_shard *shard = &cluster->shards[number];
+    gyre_status status = GYRE_OK;
     if (!shard->uncertain)
         return GYRE_OK;
+    const bool was_begun = shard->way != NULL;
+    if (was_begun && !ask_way(cluster, shard, deadline_ns, &status))
+        return gyre_error_set(GYRE_TIMEOUT, "shard %u: what was sent is not acknowledged yet", number);
     struct packet packet = {.shard = number, .bytes = shard->uncertain, .size = shard->uncertain_size};
     name_packet(cluster, &packet);
-    const gyre_transport_block block = block_of(&packet);
-    gyre_status status = gyre_transport_append(cluster->transport, packet.log, &block, NULL);
-    status = append(cluster, &packet, status, deadline_ns);
-    if (status == GYRE_OK) {
-        free(shard->uncertain);
-        shard->uncertain = NULL;
+    if (!was_begun) {
+        const gyre_transport_block block = block_of(&packet);
+        status = gyre_transport_append(cluster->transport, packet.log, &block, NULL);
     }
+    status = append(cluster, &packet, status, deadline_ns);
+    if (status == GYRE_OK)
+        forget_uncertain(shard);
     return status;
 }
 
-void gyre_client_settle(struct gyre_cluster *cluster)
+gyre_status gyre_client_settle(struct gyre_cluster *cluster, uint64_t deadline_ns)
 {
-    gyre_error_hold();
-    for (uint32_t i = 0; i < cluster->app.shards; i++)
-        settle_shard(cluster, i, GYRE_NO_WAIT);
-    gyre_error_let_go();
+    gyre_status first = GYRE_OK;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < cluster->unsettled_count; i++) {
+        const uint32_t number = cluster->unsettled[i];
+        const gyre_status status = settle_shard(cluster, number, deadline_ns);
+        if (first == GYRE_OK && status != GYRE_OK) {
+            first = status;
+            gyre_error_hold();
+        }
+        cluster->shards[number].is_listed = status != GYRE_OK;
+        if (status != GYRE_OK)
+            cluster->unsettled[left++] = number;
+    }
+    cluster->unsettled_count = left;
+    if (first != GYRE_OK)
+        gyre_error_let_go();
+    return first;
+}
+
+void gyre_client_drop(struct gyre_cluster *cluster)
+{
+    for (uint32_t i = 0; cluster->shards && i < cluster->app.shards; i++) {
+        struct gyre_client_shard *shard = &cluster->shards[i];
+        if (shard->way)
+            gyre_transport_drop(cluster->transport, shard->way->ticket);
+        free(shard->way);
+        shard->way = NULL;
+        forget_uncertain(shard);
+    }
 }
 
 /* ---- numbers ---- */
@@ -140,13 +188,18 @@ static gyre_status find_shards(const struct gyre_cluster *cluster, const struct 
 }
 
 /* Keeps a block that may be in the log, to be sent again before anything else of its shard. */
-static gyre_status keep_uncertain(struct gyre_client_shard *shard, const unsigned char *block, size_t size)
+static gyre_status keep_uncertain(struct gyre_cluster *cluster, uint32_t number, const unsigned char *block,
+                                  size_t size)
 {
+    struct gyre_client_shard *shard = &cluster->shards[number];
     shard->uncertain = malloc(size);
     shard->is_unknown = !shard->uncertain;
     if (shard->uncertain)
         memcpy(shard->uncertain, block, size);
     shard->uncertain_size = size;
+    if (!shard->is_listed)
+        cluster->unsettled[cluster->unsettled_count++] = number;
+    shard->is_listed = true;
     return GYRE_TIMEOUT;
 }
 
@@ -198,7 +251,7 @@ static gyre_status pass_packet(struct gyre_cluster *cluster, struct batch *batch
 {
     struct gyre_client_shard *shard = &cluster->shards[packet->shard];
     if (status == GYRE_TIMEOUT)
-        status = keep_uncertain(shard, packet->bytes, packet->size);
+        status = keep_uncertain(cluster, packet->shard, packet->bytes, packet->size);
     if (status != GYRE_OK && status != GYRE_TIMEOUT)
         return status;
     shard->next += packet->count;
@@ -228,9 +281,34 @@ static gyre_status prepare_shard(struct gyre_cluster *cluster, uint32_t number, 
                : status;
 }
 
+/* Begins to append a block, which is kept until it is known to be there. False: it is not under way. */
+static bool send_ahead(struct gyre_cluster *cluster, struct batch *batch, const struct packet *packet)
+{
+    struct gyre_client_shard *shard = &cluster->shards[packet->shard];
+    struct gyre_client_way *way = calloc(1, sizeof *way);
+    if (!way)
+        return false;
+    snprintf(way->log, sizeof way->log, "%s", packet->log);
+    snprintf(way->id, sizeof way->id, "%s", packet->id);
+    way->entry = (gyre_transport_entry){.log = way->log, .block = block_of(packet)};
+    way->entry.block.id = way->id;
+    if (gyre_transport_begin(cluster->transport, &way->entry, 1, &way->ticket) != GYRE_OK) {
+        free(way);
+        return false;
+    }
+    pass_packet(cluster, batch, packet, GYRE_TIMEOUT);
+    shard->way = way;
+    if (!shard->uncertain) { /* no memory: what became of it is not asked for */
+        gyre_transport_drop(cluster->transport, way->ticket);
+        free(way);
+        shard->way = NULL;
+    }
+    return true;
+}
+
 /* Appends the blocks, all at once. The first failure is returned; the others stay as they are. */
-static gyre_status send_packets(struct gyre_cluster *cluster, struct batch *batch,
-                                const struct packet *packets, size_t count, uint64_t deadline_ns)
+static gyre_status append_packets(struct gyre_cluster *cluster, struct batch *batch,
+                                  const struct packet *packets, size_t count, uint64_t deadline_ns)
 {
     gyre_transport_entry entries[GYRE_CLIENT_ROUND_MAX];
     gyre_status first = GYRE_OK;
@@ -248,6 +326,16 @@ static gyre_status send_packets(struct gyre_cluster *cluster, struct batch *batc
     if (first != GYRE_OK)
         gyre_error_let_go();
     return first;
+}
+
+/* Those that cannot go ahead are awaited. */
+static gyre_status send_packets(struct gyre_cluster *cluster, struct batch *batch,
+                                const struct packet *packets, size_t count, uint64_t deadline_ns)
+{
+    size_t sent = 0;
+    while (cluster->goes_ahead && sent < count && send_ahead(cluster, batch, &packets[sent]))
+        sent++;
+    return sent < count ? append_packets(cluster, batch, packets + sent, count - sent, deadline_ns) : GYRE_OK;
 }
 
 /* Sends a block for each of the shards from *at on, as many as go together; *at: the first one that has unsent requests. */
@@ -341,6 +429,16 @@ static gyre_status send_batch(struct gyre_cluster *cluster, const void *requests
         status = send_blocks(cluster, &batch, sent, deadline_ns);
     pthread_mutex_unlock(&cluster->lock);
     free_batch(&batch);
+    return status;
+}
+
+gyre_status gyre_cluster_settle(gyre_cluster *cluster, uint64_t deadline_ns)
+{
+    if (!cluster)
+        return GYRE_ARGUMENTS("gyre_cluster_settle", {"cluster", cluster});
+    pthread_mutex_lock(&cluster->lock);
+    const gyre_status status = gyre_client_settle(cluster, deadline_ns);
+    pthread_mutex_unlock(&cluster->lock);
     return status;
 }
 

@@ -14,6 +14,7 @@ struct gyre_reading {
     uint64_t read_ns; /* when the transport was last read without asking, */
     uint64_t
         next_ns; /* and how long it may be before it is read so again: longer each time that nothing was there */
+    uint32_t logs; /* how many logs are read like this one; the owner's, 0: few */
 };
 
 /** How long to wait for a block of a log that had none for a while, so that many silent logs cost little. */

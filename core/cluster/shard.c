@@ -463,6 +463,7 @@ gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const stru
     shard->taken_ns = gyre_clock_ns();
     shard->lapses = __atomic_load_n(&site->lapses, __ATOMIC_ACQUIRE);
     gyre_cluster_shard_name(shard->log, "in", number);
+    shard->reading.logs = site->app.shards;
     const gyre_status status = gyre_thread_need(&shard->thread, run, shard, "for shard %u", number);
     if (status != GYRE_OK) {
         free(shard);

@@ -21,7 +21,7 @@
 #define HAND_OVER_NS UINT64_C(3000000)
 #define FOLLOW_NS    UINT64_C(10000000)
 #define SHARE_NS     UINT64_C(1000000) /* a shard: how long all of them sleep */
-#define LONGEST_NS   UINT64_C(200000000)
+#define LONGEST_NS   UINT64_C(1000000000)
 enum { SHARDS_TOGETHER = 64 };
 
 static void nap(uint64_t time_ns)

@@ -65,6 +65,7 @@ typedef struct gyre_cluster_desc {
     const gyre_type *request,
         *reply;           /* GYRE_TYPE(...) of the messages; `request` is needed, because it has the key */
     uint64_t deadline_ns; /* until when the first member has to be there; 0: reach_ms of [cluster] */
+    uint32_t goes_ahead;  /* 1: sending returns when requests are under way; see gyre_cluster_settle */
 } gyre_cluster_desc;
 
 /**
@@ -91,6 +92,13 @@ GYRE_API gyre_status gyre_cluster_send(gyre_cluster *cluster, const void *reques
 GYRE_API gyre_status gyre_cluster_send_batch(gyre_cluster *cluster, const void *requests, size_t size,
                                              size_t count, uint64_t *index, size_t *sent,
                                              uint64_t deadline_ns);
+/**
+ * With `goes_ahead`, gyre_cluster_send and gyre_cluster_send_batch return OK when the requests are under way, where the transport can do that: one
+ * block of each shard, the next one of a shard waits for it. A request is kept when its reply comes, or when this function
+ * returned OK since: then all that were sent are. What is lost on the way is sent again by the next calls, and lost for good when this process ends
+ * before. TIMEOUT: some are not known to be kept yet. Without `goes_ahead` it settles those that were sent with TIMEOUT.
+ */
+GYRE_API gyre_status gyre_cluster_settle(gyre_cluster *cluster, uint64_t deadline_ns);
 /** Receives the next completion: those of a shard in the order of their requests, those of different shards in any order. As gyre_receive. */
 GYRE_API gyre_status gyre_cluster_receive(gyre_cluster *cluster, void *reply, size_t size,
                                           gyre_completion *completion, uint64_t deadline_ns);

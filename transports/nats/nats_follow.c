@@ -19,7 +19,7 @@
 #define BEAT_NS   INT64_C(5000000000)
 #define MAKE_MS   250                  /* how long the server may take to make a follower, */
 #define REST_NS   UINT64_C(2000000000) /* and how long none is made after it took longer */
-#define SLICE_MS  200
+#define SLICE_MS  1000
 
 /* ---- what the server says about a message ---- */
 

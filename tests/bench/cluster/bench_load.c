@@ -120,7 +120,8 @@ struct bench_load *bench_load_open(const char *app, int shards, uint32_t keys_ea
     const gyre_cluster_desc desc = {.size = sizeof desc,
                                     .request = GYRE_TYPE(count_request),
                                     .reply = GYRE_TYPE(count_state),
-                                    .deadline_ns = gyre_in_ms(BENCH_WAIT_MS)};
+                                    .deadline_ns = gyre_in_ms(BENCH_WAIT_MS),
+                                    .goes_ahead = 1};
     bench_must(gyre_open(&open_desc, &load->runtime), "opening a client");
     bench_must(gyre_cluster_open(load->runtime, &desc, &load->cluster), "opening the cluster");
     return load;

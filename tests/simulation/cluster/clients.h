@@ -17,6 +17,7 @@ struct client {
     uint64_t quota, rest_ns; /* how many requests it sends, and most of the time between two calls */
     uint64_t *next_serial;
     uint32_t poison; /* one of so many requests is poison; 0: none */
+    bool goes_ahead; /* its blocks may be under way when sending returns */
     bool is_done;
     bool is_deaf; /* it was told that replies are lost to it */
 

@@ -672,6 +672,7 @@ static void begin_clients(void)
         client->begin_ns = fibers_now_ns() + fibers_draw(sim.chaos_end_ns - fibers_now_ns());
         client->next_serial = &sim.next_serial;
         client->poison = poison;
+        client->goes_ahead = transport_faults.begins && i % 2;
         client->process = begin_process(name, client_run, client, &none, &client->cut);
     }
 }

@@ -241,7 +241,8 @@ struct client *open_teller(uint64_t salt)
     const gyre_cluster_desc desc = {.size = sizeof desc,
                                     .request = GYRE_TYPE(count_request),
                                     .reply = GYRE_TYPE(count_state),
-                                    .deadline_ns = soon()};
+                                    .deadline_ns = soon(),
+                                    .goes_ahead = salt % 2};
     must(gyre_cluster_open(teller->runtime, &desc, &teller->cluster));
     return teller;
 }
@@ -306,6 +307,7 @@ void close_teller(struct client *teller)
     count_state reply;
     require(gyre_cluster_receive(teller->cluster, &reply, sizeof reply, &completion, GYRE_NO_WAIT) ==
             GYRE_AGAIN);
+    must(gyre_cluster_settle(teller->cluster, soon()));
     gyre_cluster_close(teller->cluster);
     gyre_close(teller->runtime);
     free(teller);

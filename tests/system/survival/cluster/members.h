@@ -50,6 +50,7 @@ struct client {
     uint64_t first_index, salt;
 };
 
+/** With an odd salt its requests are under way when sending returns, where the transport can do that. */
 struct client *open_teller(uint64_t salt);
 /** Sends the next requests, in one batch. */
 void send_some(struct client *teller, uint32_t count);
