@@ -62,15 +62,16 @@ def call_each(scale: gyre.Kernel) -> None:
 def write_in_place(scale: gyre.Kernel, at_once: int) -> None:
     numbers = np.arange(at_once, dtype=np.float64)
     sums = np.cumsum(2 * numbers)
+    slots, views = scale.reserve(at_once), scale.peek(at_once)
     done = 0
     while done < IN_PLACE:
-        with scale.reserve(at_once) as slots:
+        with slots:
             count = left = len(slots)
             slots["value"] = numbers[:count]
             slots["factor"] = 2
         total = 0.0
         while left:
-            with scale.peek(left) as views:
+            with views:
                 total += views["result"].sum()
                 left -= len(views)
         if total != sums[count - 1]:

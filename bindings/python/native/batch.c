@@ -222,24 +222,26 @@ int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, size_t count,
     return lane_leave(lane, GYRE_OK);
 }
 
-int gyrepy_commit(gyrepy_lane *lane, size_t count)
+int gyrepy_commit(gyrepy_lane *lane, gyrepy_slots *slots, size_t count)
 {
     if (!lane_enter(lane))
         return GYREPY_CLOSED;
     const gyre_status status = gyre_commit(lane->queue, count);
     if (status == GYRE_OK)
         __atomic_fetch_add(&lane->owed, count, __ATOMIC_RELAXED);
+    slots->count = 0;
     in_place_end(lane);
     return lane_leave(lane, status);
 }
 
-int gyrepy_release_views(gyrepy_lane *lane, size_t count)
+int gyrepy_release_views(gyrepy_lane *lane, gyrepy_views *views, size_t count)
 {
     if (!lane_enter(lane))
         return GYREPY_CLOSED;
     const gyre_status status = gyre_release_views(lane->queue, count);
     if (status == GYRE_OK)
         __atomic_fetch_sub(&lane->owed, count, __ATOMIC_RELAXED);
+    views->count = 0;
     in_place_end(lane);
     return lane_leave(lane, status);
 }
