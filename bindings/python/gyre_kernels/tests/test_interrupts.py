@@ -19,7 +19,7 @@ from gyre_kernels.tests.conftest import HANDLERS
 INTERRUPTED = """
 import asyncio, socket, sys, tempfile, threading, time, numpy as np, gyre_kernels as gyre
 way = sys.argv[2]
-SLOW = 50_000_000  # turns of a handler: some hundredths of a second
+SLOW = 20_000_000  # turns of a handler: some hundredths of a second
 with gyre.open("cpu", settings={"queue.default.capacity": 64, "queue.grant.capacity": 64}) as rt:
     grant = rt.launch(sys.argv[1], kernel="grant", active=way == "terminate")
     full = 64 if way in ("send", "reserve") else 1
