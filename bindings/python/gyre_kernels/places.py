@@ -150,7 +150,7 @@ class Views(_InPlace):
             memory = _buffer(given.first, stride * (count - 1) + dtype.itemsize)
             self._memory, self._count = _ref(memory), count
             array = _ndarray((count,), dtype, memory, 0, (stride,))
-            array.setflags(False)
+            array.setflags(write=False)
             self._array = array
         except BaseException:
             if given.count:
