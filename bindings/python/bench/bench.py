@@ -29,6 +29,12 @@ GYRE_MESSAGE(sample, SAMPLE)
 GYRE_MESSAGE(scaled, SCALED)
 GYRE_KERNEL(scale, sample, scaled) { reply->result = request->value * request->factor; return GYRE_REPLY; }
 """
+RECORDS = """
+#include <gyre/kernel.h>
+#define RECORD(FIELD) FIELD(u64, key) FIELD(f64, values[5])
+GYRE_MESSAGE(record, RECORD)
+GYRE_KERNEL(records, record, record) { *reply = *request; return GYRE_REPLY; }
+"""  # 48 bytes
 CALLS, BATCH, IN_PLACE, CAPACITY = 5_000, 500_000, 200_000, 16_384
 AT_ONCE = (256, 4096)  # messages in place of one block
 
@@ -56,20 +62,47 @@ def call_each(scale: gyre.Kernel) -> None:
 def write_in_place(scale: gyre.Kernel, at_once: int) -> None:
     numbers = np.arange(at_once, dtype=np.float64)
     sums = np.cumsum(2 * numbers)
+    slots, views = scale.reserve(at_once), scale.peek(at_once)
     done = 0
     while done < IN_PLACE:
-        with scale.reserve(at_once) as slots:
+        with slots:
             count = left = len(slots)
             slots["value"] = numbers[:count]
             slots["factor"] = 2
         total = 0.0
         while left:
-            with scale.peek(left) as views:
+            with views:
                 total += views["result"].sum()
                 left -= len(views)
         if total != sums[count - 1]:
             raise SystemExit("a wrong reply")
         done += count
+
+
+def queue_of(kernel: gyre.Kernel) -> ctypes.c_void_p:
+    lane = kernel._lanes.take()
+    queue = ctypes.c_void_p(int(ffi.cast("uintptr_t", lane.c.queue)))
+    kernel._lanes.give(lane)
+    return queue
+
+
+def compare_map(name: str, library: Any, rounds: int, kernel: gyre.Kernel, batch: Any, expected: Any) -> None:
+    """map, beside a loop in C over the same arrays; `expected` are the replies."""
+    replies = np.empty(len(batch), kernel.reply.dtype)
+    queue, count = queue_of(kernel), ctypes.c_size_t(len(batch))
+    sizes = (ctypes.c_size_t(kernel.request.size), ctypes.c_size_t(kernel.reply.size))
+
+    def run_map() -> float:
+        taken = timed(lambda: kernel.map(batch, out=replies))
+        if not np.array_equal(replies, expected):
+            raise SystemExit("a wrong reply")
+        return taken
+
+    def run_batch() -> float:
+        requests, out = ctypes.c_void_p(batch.ctypes.data), ctypes.c_void_p(replies.ctypes.data)
+        return float(library.bench_batch(queue, requests, sizes[0], out, sizes[1], count))
+
+    compare(name, len(batch), rounds, run_map, run_batch)
 
 
 def compare(name: str, count: int, rounds: int, python: Callable[[], float], bare: Callable[[], float]) -> None:
@@ -85,31 +118,24 @@ def compare(name: str, count: int, rounds: int, python: Callable[[], float], bar
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 9
     library = load_bench()
-    capacity = {"queue.scale.capacity": CAPACITY, "queue.default.capacity": CAPACITY}
+    capacity = {"queue.default.capacity": CAPACITY}
     with gyre.open("cpu", settings=capacity) as rt:
         scale = rt.launch(SCALE)
-        lane = scale._lanes.take()
-        queue = ctypes.c_void_p(int(ffi.cast("uintptr_t", lane.c.queue)))
-        scale._lanes.give(lane)
+        queue = queue_of(scale)
         batch = np.zeros(BATCH, scale.request.dtype)
         batch["value"], batch["factor"] = np.arange(BATCH), 2
-        replies = np.empty(BATCH, scale.reply.dtype)
-        sizes = (ctypes.c_size_t(scale.request.size), ctypes.c_size_t(scale.reply.size))
-
-        def run_map() -> float:
-            taken = timed(lambda: scale.map(batch, out=replies))
-            if not np.array_equal(replies["result"], batch["value"] * 2):
-                raise SystemExit("a wrong reply")
-            return taken
-
-        def run_batch() -> float:
-            requests, out = ctypes.c_void_p(batch.ctypes.data), ctypes.c_void_p(replies.ctypes.data)
-            return float(library.bench_batch(queue, requests, sizes[0], out, sizes[1], ctypes.c_size_t(BATCH)))
+        expected = np.zeros(BATCH, scale.reply.dtype)
+        expected["result"] = batch["value"] * 2
+        records = rt.launch(RECORDS)
+        large = np.zeros(BATCH, records.request.dtype)
+        large["key"] = np.arange(BATCH)
+        large["values"] = np.arange(BATCH * 5).reshape(-1, 5)
 
         print(f"{'a message':<14} {'Python':>12} {'bare C':>12} {'ratio':>8}")
         calls, place = ctypes.c_size_t(CALLS), ctypes.c_size_t(IN_PLACE)
         compare("call", CALLS, rounds, lambda: timed(lambda: call_each(scale)), lambda: library.bench_calls(queue, calls))
-        compare("map", BATCH, rounds, run_map, run_batch)
+        compare_map("map", library, rounds, scale, batch, expected)
+        compare_map("map, 48 bytes", library, rounds, records, large, large)
         for at_once in AT_ONCE:
             compare(
                 f"in place, {at_once}",

@@ -14,23 +14,29 @@ import numpy as np
 
 from ._native import ffi, lib
 from .errors import HANDLER_FAILED, REPLIED, check
+from .types import MessageType
 from .waiting import FOREVER, MORE, deadline_of
 
 if TYPE_CHECKING:
     from .port import Port
 
 _NOTHING = np.dtype("V1")  # of completions that are no reply
+# looked up once: each costs some tens of nanoseconds
+_reserve, _commit, _peek, _release = lib.gyrepy_reserve, lib.gyrepy_commit, lib.gyrepy_views_peek, lib.gyrepy_release_views
+_buffer, _ndarray, _ref = ffi.buffer, np.ndarray, weakref.ref
+_TWICE = "a block of messages in place is entered again only after its end"
 
 
 class _InPlace:
-    """What Slots and Views share: an array that is read by fields and places."""
+    """What Slots and Views share: an array that is read by fields and places. `given` is what C says of the messages; C ends it
+    with the block. The two methods that begin and end a block are long, because each call inside of them is paid in every block."""
 
-    _lane: Any = None
-    _array: Any = None
-    _memory: Any = None  # a weak reference to what the array, and every view of it, keeps alive, and nothing else does
-
-    def __init__(self, port: "Port", count: int, timeout: Optional[float]) -> None:
-        self._port, self._count, self._timeout = port, count, timeout
+    def __init__(self, port: "Port", most: int, timeout: Optional[float], given: Any) -> None:
+        self._port, self._most, self._timeout, self._given = port, most, timeout, given
+        self._lane: Any = None  # inside of the block
+        self._array: Any = None
+        self._memory: Any = None  # a weak reference to what the array and every view of it keep alive, and nothing else does
+        self._count = 0
 
     @property
     def array(self) -> Any:
@@ -44,65 +50,55 @@ class _InPlace:
         return self.array.dtype
 
     def __len__(self) -> int:
-        if self._array is None:
-            return len(self.array)  # which has the sentence
-        return self._count
+        return len(self.array) if self._array is None else self._count
 
     def __getitem__(self, key: Any) -> Any:
         return (self.array if self._array is None else self._array)[key]
-
-    def _begin(self) -> Any:
-        if self._lane is not None:
-            raise BufferError("a block of messages in place is entered once")
-        lane = self._lane = self._port.own_lane()
-        return lane.c
-
-    def _show(self, given: Any, dtype: Any) -> Any:
-        """The array of what was given."""
-        count, stride = given.count, given.stride
-        memory = ffi.buffer(given.first, stride * (count - 1) + dtype.itemsize)
-        self._memory, self._count = weakref.ref(memory), count
-        array = self._array = np.ndarray((count,), dtype, memory, 0, (stride,))
-        return array
-
-    def _leave(self) -> bool:
-        """Ends the block. False while somebody has an array of it, which the port remembers: the ring stays mapped then."""
-        self._array = None
-        if self._memory() is None:
-            return True
-        self._port.leaked(self._memory)
-        return False
 
 
 class Slots(_InPlace):
     """Requests that are written where the device reads them. The end of the block sends all of them."""
 
+    def __init__(self, port: "Port", most: int, timeout: Optional[float]) -> None:
+        super().__init__(port, most, timeout, ffi.new("gyrepy_slots *"))
+        kind = port.request
+        self._dtype, self._size, self._least = kind.dtype, kind.size, kind.least if kind.tail else 0
+
     def __setitem__(self, key: Any, value: Any) -> None:
         (self.array if self._array is None else self._array)[key] = value
 
     def __enter__(self) -> "Slots":
-        kind = self._port.request
-        slots = ffi.new("gyrepy_slots *")
-        c = self._begin()
+        if self._lane is not None:
+            raise BufferError(_TWICE)
+        port, given = self._port, self._given
+        lane = port._lanes.mine or port.own_lane()
         try:
-            least = kind.least if kind.tail else 0
+            self._lane = lane
             end = FOREVER if self._timeout is None else deadline_of(self._timeout)
-            status = lib.gyrepy_reserve(c, kind.size, least, self._count, slots, end)
+            status = _reserve(lane.c, self._size, self._least, self._most, given, end)
             while status == MORE:
-                status = lib.gyrepy_reserve(c, kind.size, least, self._count, slots, end)
+                status = _reserve(lane.c, self._size, self._least, self._most, given, end)
             if status:
                 check(status)
-            self._show(slots, kind.dtype)
+            count, stride = given.count, given.stride
+            memory = _buffer(given.first, stride * (count - 1) + self._size)
+            self._memory, self._count = _ref(memory), count
+            self._array = _ndarray((count,), self._dtype, memory, 0, (stride,))
         except BaseException:
-            if slots.count:
-                lib.gyrepy_commit(c, 0)
+            if given.count:
+                _commit(lane.c, given, 0)
+            self._lane = None
             raise
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        free = self._leave()
+        self._array = None
+        free = self._memory() is None
+        if not free:
+            self._port.leaked(self._memory)
         send = free and kind is None
-        status = lib.gyrepy_commit(self._lane.c, self._count if send else 0)
+        lane, self._lane = self._lane, None
+        status = _commit(lane.c, self._given, self._count if send else 0)
         if status:
             check(status)
         if not send and kind is None:
@@ -125,45 +121,64 @@ class Views(_InPlace):
     failure: Optional[str] = None
     message: Any = None
 
+    def __init__(self, port: "Port", most: int, timeout: Optional[float]) -> None:
+        super().__init__(port, most, timeout, ffi.new("gyrepy_views *"))
+
     def __enter__(self) -> "Views":
-        run = ffi.new("gyrepy_views *")
-        c = self._begin()
+        if self._lane is not None:
+            raise BufferError(_TWICE)
+        port, given = self._port, self._given
+        if self.failure is not None or self.message is not None:  # of the last time
+            self.failure = self.message = None
+        lane = port._lanes.mine or port.own_lane()
         try:
+            self._lane = lane
             end = FOREVER if self._timeout is None else deadline_of(self._timeout)
-            status = lib.gyrepy_views_peek(c, self._count, run, end)
+            status = _peek(lane.c, self._most, given, end)
             while status == MORE:
-                status = lib.gyrepy_views_peek(c, self._count, run, end)
+                status = _peek(lane.c, self._most, given, end)
             if status:
                 check(status)
-            self._look(run)
+            kind = port.reply
+            self.index = given.index
+            outcome = self.outcome = given.outcome
+            self.replied = plain = outcome == REPLIED
+            dtype = kind.dtype
+            if not plain or kind.tail or given.length < kind.size:
+                dtype = self._look(kind, given, lane)
+            count, stride = given.count, given.stride
+            memory = _buffer(given.first, stride * (count - 1) + dtype.itemsize)
+            self._memory, self._count = _ref(memory), count
+            array = _ndarray((count,), dtype, memory, 0, (stride,))
+            array.setflags(write=False)
+            self._array = array
         except BaseException:
-            if run.count:
-                lib.gyrepy_release_views(c, 0)
+            if given.count:
+                _release(lane.c, given, 0)
+            self._lane = None
             raise
         return self
 
-    def _look(self, run: Any) -> None:
-        kind = self._port.reply
-        length = run.length
-        self.index = run.index
-        outcome = self.outcome = run.outcome
-        dtype = _NOTHING
-        if outcome == REPLIED:
-            self.replied = True
-            if length >= kind.size:
-                dtype = kind.dtype
-            elif length:
-                dtype = np.dtype(("V", length))
-            if kind.tail and run.count == 1:
-                self.message = kind.unpack(ffi.buffer(run.first, length), self._lane)
-        elif outcome == HANDLER_FAILED:
-            text = bytes(ffi.buffer(run.first + 4, 44))  # gyre_failure of ring_layout.h
+    def _look(self, kind: MessageType, given: Any, lane: Any) -> Any:
+        """For what is no reply, or may be shorter than its type: the type of the array. Sets `message` and `failure`."""
+        if self.outcome == HANDLER_FAILED:
+            text = bytes(ffi.buffer(given.first + 4, 44))  # gyre_failure of ring_layout.h
             self.failure = text.split(b"\0")[0].decode("utf-8", "replace")
-        self._show(run, dtype).setflags(False)
+        if not self.replied:
+            return _NOTHING
+        if kind.tail and given.count == 1:
+            self.message = kind.unpack(ffi.buffer(given.first, given.length), lane)
+        if given.length >= kind.size:
+            return kind.dtype
+        return np.dtype(("V", given.length)) if given.length else _NOTHING
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        free = self._leave()
-        status = lib.gyrepy_release_views(self._lane.c, self._count if free and kind is None else 0)
+        self._array = None
+        free = self._memory() is None
+        if not free:
+            self._port.leaked(self._memory)
+        lane, self._lane = self._lane, None
+        status = _release(lane.c, self._given, self._count if free and kind is None else 0)
         if status:
             check(status)
         if not free and kind is None:

@@ -142,14 +142,15 @@ class Port:
     def reserve(self, count: int = 1, timeout: Optional[float] = None) -> Slots:
         """Requests in place: `with kernel.reserve(32) as slots: slots["value"] = ...`. The end of the block sends all of
         them, an exception none. There are `len(slots)` of them: at least one, at most `count`, as many as lie side by
-        side in the ring. They begin as zeros."""
+        side in the ring. They begin as zeros. The object may be kept, and entered for one block after another."""
         if count < 1:
             raise ValueError(f"reserve: expected 1 or more requests, found {count}")
         return Slots(self, count, timeout)
 
     def peek(self, count: int = 1024, timeout: Optional[float] = None) -> Views:
         """Completions in place: `with kernel.peek() as views: views["result"].sum()`. There are `len(views)` of them, of
-        one outcome: at least one, at most `count`. The end of the block gives them back."""
+        one outcome: at least one, at most `count`. The end of the block gives them back. The object may be kept, and
+        entered for one block after another."""
         if count < 1:
             raise ValueError(f"peek: expected 1 or more completions, found {count}")
         return Views(self, count, timeout)

@@ -182,6 +182,8 @@ static bool in_place_begin(gyrepy_lane *lane)
     return !__atomic_load_n(&lane->gate.closed, __ATOMIC_SEQ_CST);
 }
 
+/* The last word about a queue that is not closed before: what ends a reservation or a peek enters no gate, which the closer may
+ * have shut for a moment. */
 static void in_place_end(gyrepy_lane *lane)
 {
     __atomic_fetch_sub(&lane->in_place, 1, __ATOMIC_SEQ_CST);
@@ -222,26 +224,24 @@ int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, size_t count,
     return lane_leave(lane, GYRE_OK);
 }
 
-int gyrepy_commit(gyrepy_lane *lane, size_t count)
+int gyrepy_commit(gyrepy_lane *lane, gyrepy_slots *slots, size_t count)
 {
-    if (!lane_enter(lane))
-        return GYREPY_CLOSED;
     const gyre_status status = gyre_commit(lane->queue, count);
     if (status == GYRE_OK)
         __atomic_fetch_add(&lane->owed, count, __ATOMIC_RELAXED);
+    slots->count = 0;
     in_place_end(lane);
-    return lane_leave(lane, status);
+    return (int)status;
 }
 
-int gyrepy_release_views(gyrepy_lane *lane, size_t count)
+int gyrepy_release_views(gyrepy_lane *lane, gyrepy_views *views, size_t count)
 {
-    if (!lane_enter(lane))
-        return GYREPY_CLOSED;
     const gyre_status status = gyre_release_views(lane->queue, count);
     if (status == GYRE_OK)
         __atomic_fetch_sub(&lane->owed, count, __ATOMIC_RELAXED);
+    views->count = 0;
     in_place_end(lane);
-    return lane_leave(lane, status);
+    return (int)status;
 }
 
 /* How many views from the first on have its outcome, its length and an even distance. */

@@ -73,8 +73,8 @@ typedef struct gyrepy_slots {
  */
 int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, size_t count, gyrepy_slots *out,
                    uint64_t deadline_ns);
-int gyrepy_commit(gyrepy_lane *lane, size_t count);
-int gyrepy_release_views(gyrepy_lane *lane, size_t count);
+/** gyre_commit of the first `count`; ends what was reserved, so that slots->count is 0. */
+int gyrepy_commit(gyrepy_lane *lane, gyrepy_slots *slots, size_t count);
 int gyrepy_descriptor(gyrepy_lane *lane, int *descriptor);
 int gyrepy_stats(gyrepy_lane *lane, gyre_queue_stats *stats);
 int gyrepy_fetch(gyrepy_lane *lane, const void *message, size_t size, gyre_part part, size_t item_size,
@@ -113,5 +113,7 @@ typedef struct gyrepy_views {
  * array can show, or MORE. gyrepy_release_views ends the peek. EXHAUSTED without memory.
  */
 int gyrepy_views_peek(gyrepy_lane *lane, size_t count, gyrepy_views *out, uint64_t deadline_ns);
+/** gyre_release_views of the first `count`; ends the peek, so that views->count is 0. */
+int gyrepy_release_views(gyrepy_lane *lane, gyrepy_views *views, size_t count);
 
 #endif

@@ -121,11 +121,28 @@ def test_the_end_of_the_kernel_ends_calls_of_other_threads(gyre_runtime: gyre.Ru
         grant(number=1)
 
 
+def exchange_in_place(grant: gyre.Kernel) -> None:
+    with grant.reserve(4) as slots:
+        slots["number"] = 1
+        left = len(slots)
+    while left:
+        with grant.peek(left) as views:
+            left -= len(views)
+
+
+def close_between_blocks(grant: gyre.Kernel) -> None:
+    while True:
+        try:
+            return grant.close()
+        except BufferError as error:
+            assert "a `with` block of reserve or peek is open" in str(error)
+
+
 def test_a_kernel_may_be_closed_while_others_call(launch: Callable[..., Any]) -> None:
     for turn in range(20):
         grant = launch("grant")
         ended: List[BaseException] = []
-        begun = threading.Barrier(4)
+        begun = threading.Barrier(5)
 
         def work(way: int, grant: Any = grant, ended: Any = ended, begun: Any = begun) -> None:
             batch = np.zeros(200_000, grant.request.dtype)
@@ -136,21 +153,23 @@ def test_a_kernel_may_be_closed_while_others_call(launch: Callable[..., Any]) ->
                         grant(number=1)
                     elif way == 1:
                         grant.map(batch)
+                    elif way == 3:
+                        exchange_in_place(grant)
                     else:
                         grant.send(number=1)
                         grant.receive()
             except gyre.ClosedError as error:
                 ended.append(error)
 
-        threads = [threading.Thread(target=work, args=(way,)) for way in range(3)]
+        threads = [threading.Thread(target=work, args=(way,)) for way in range(4)]
         for thread in threads:
             thread.start()
         begun.wait()
         threads[0].join(0.001 * turn)
-        grant.close()
+        close_between_blocks(grant)
         for thread in threads:
             thread.join()
-        assert len(ended) == 3
+        assert len(ended) == 4
 
 
 def test_other_threads_run_while_a_call_waits(gyre_runtime: gyre.Runtime) -> None:

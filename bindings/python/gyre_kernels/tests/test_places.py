@@ -152,13 +152,31 @@ def test_what_is_not_entered_reserves_nothing(launch: Callable[..., Any]) -> Non
     assert grant.receive().number == 1
     with slots:
         slots["number"] = 2
-    with pytest.raises(BufferError, match="entered once"):
-        slots.__enter__()
+        with pytest.raises(BufferError, match="entered again only after its end"):
+            slots.__enter__()
+        assert slots["number"].tolist() == [2] * 4
     with pytest.raises(gyre.GyreTimeoutError):
         with grant.peek(timeout=0.1) as views, grant.peek(timeout=0.06):
             pass
     del views
-    assert grant.receive().number == 2
+    assert [grant.receive().number for _ in range(4)] == [2] * 4
+
+
+def test_a_block_may_be_entered_again(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    slots, views = grant.reserve(3), grant.peek(3)
+    for number in range(3000):
+        with slots:
+            count = len(slots)
+            slots["number"] = number
+            slots["outcome"] = 3 if number % 50 == 7 else 0
+        while count:
+            with views:
+                assert (views.failure is None) == views.replied
+                assert not views.replied or set(views["number"].tolist()) == {number}
+                count -= len(views)
+    with pytest.raises(BufferError, match="inside of their `with` block alone"):
+        len(slots)
 
 
 def test_nothing_is_closed_inside_a_block(launch: Callable[..., Any]) -> None:
