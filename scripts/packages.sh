@@ -56,7 +56,7 @@ reproducible reprotest  tool    reprotest                    required
 reproducible diffoscope-minimal  tool  diffoscope            required
 reproducible faketime   tool    faketime                     optional
 reproducible disorderfs tool    disorderfs                   optional
-reproducible locales    file    /usr/share/i18n/locales/fr_CH  optional
+reproducible locales    file    /usr/share/i18n/locales/et_EE  optional
 peers  python3          tool    python3                      required
 peers  g++              tool    g++                          optional
 peers  libzmq3-dev      header  zmq.h                        optional
