@@ -23,6 +23,7 @@ set_target_properties(emulator_calls PROPERTIES C_VISIBILITY_PRESET default)
 add_library(gyre-cuda-emulator MODULE $<TARGET_OBJECTS:emulator_machine> $<TARGET_OBJECTS:emulator_calls>)
 target_link_libraries(gyre-cuda-emulator PRIVATE Threads::Threads m)
 target_link_options(gyre-cuda-emulator PRIVATE -Wl,-z,defs -Wl,-Bsymbolic)
-set_target_properties(gyre-cuda-emulator PROPERTIES PREFIX "" LINKER_LANGUAGE C
+# no name of a plugin: those begin with gyre-
+set_target_properties(gyre-cuda-emulator PROPERTIES PREFIX "" OUTPUT_NAME cuda-emulator LINKER_LANGUAGE C
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${GYRE_HOME_NAME}/plugins)
 install(TARGETS gyre-cuda-emulator LIBRARY DESTINATION ${GYRE_PLUGIN_DIR})

@@ -48,7 +48,8 @@ package_build()
     (
         cd "$tree"
         if have ccache; then
-            export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR="${CCACHE_DIR:-$(ccache -k cache_dir)}"
+            CCACHE_DIR="$(ccache -k cache_dir)"
+            export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR
         fi
         run_logged ../build.log dpkg-buildpackage -b -us -uc "-j${PACKAGE_JOBS:-$(nproc)}"
     ) || return 1
@@ -62,6 +63,48 @@ package_lint()
     have lintian || die "package: lintian is not installed (Debian, Ubuntu: apt install lintian)"
     # these packages are not for the archive of Debian, where a first one has a number of its own
     lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs build/package/*.changes
+}
+
+# package_variations: what reprotest may change between the two builds on this machine. Another user and another name of the host need
+# rights that a checkout has not; another order of files in folders needs disorderfs, which needs /dev/fuse.
+package_variations()
+{
+    local variations='+all,-user_group,-domain_host'
+    { have disorderfs && [[ -w /dev/fuse ]]; } || variations+=',-fileordering'
+    have faketime || variations+=',-time'
+    echo "$variations"
+}
+
+# locale_of_reprotest FOLDER: the locale that its second build asks for, which few systems have, so that the build is told to look there.
+locale_of_reprotest()
+{
+    mkdir -p "$1"
+    [[ -d "$1/et_EE.UTF-8" ]] || localedef -i et_EE -f UTF-8 "$1/et_EE.UTF-8" 2>/dev/null ||
+        say "going on without the locale et_EE.UTF-8 (Debian, Ubuntu: apt install locales)"
+}
+
+# package_reproducible: two builds of the packages, in different folders, at different times, with another umask, locale, time zone,
+# environment, order of files and number of processors. They have to be the same bytes; build/reproducible has the packages and what differs.
+package_reproducible()
+{
+    local command=(env "LOCPATH=$PWD/build/locales") variations
+    need_packages build package reproducible
+    package_tree
+    locale_of_reprotest build/locales
+    variations="$(package_variations)"
+    if have ccache; then # the folder of a build is a part of what it looks for: no build gets what the other one compiled
+        command+=(CMAKE_C_COMPILER_LAUNCHER=ccache "CCACHE_DIR=$(ccache -k cache_dir)")
+    fi
+    command+=(dpkg-buildpackage -b -us -uc)
+    rm -rf build/reproducible
+    say "building the packages twice ($variations)"
+    if ! run_logged build/package/reproducible.log reprotest "--variations=$variations" --store-dir build/reproducible \
+        -c "${command[*]}" "build/package/gyre-$(version_of_tree)" '../*.deb'; then
+        say "the packages are not the same bytes, or were not built: build/reproducible has what there is"
+        return 1
+    fi
+    say "both builds gave the same bytes:"
+    (cd build/reproducible/control/source-root && sha256sum -- *.deb)
 }
 
 # make_system SUITE FOLDER: a fresh system; of PACKAGE_SYSTEM, an archive that mmdebstrap made before, where that is set.

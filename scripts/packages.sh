@@ -52,6 +52,11 @@ package mandoc          tool    mandoc                       required
 package libnats-dev     module  libnats                      required
 package python3-dev     file    /usr/include/python3*/Python.h  required
 package python3-cffi    file    /usr/lib/python3/dist-packages/cffi/__init__.py  required
+reproducible reprotest  tool    reprotest                    required
+reproducible diffoscope-minimal  tool  diffoscope            required
+reproducible faketime   tool    faketime                     optional
+reproducible disorderfs tool    disorderfs                   optional
+reproducible locales    file    /usr/share/i18n/locales/et_EE  optional
 peers  python3          tool    python3                      required
 peers  g++              tool    g++                          optional
 peers  libzmq3-dev      header  zmq.h                        optional

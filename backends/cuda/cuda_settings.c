@@ -113,7 +113,7 @@ static gyre_status read_bool(const gyre_host *host, const gyre_parameter *parame
 /* The GPU made of software is a file beside the plugin. */
 static gyre_status find_emulator(const gyre_host *host, struct cuda_settings *settings)
 {
-    static const char name[] = "gyre-cuda-emulator.so";
+    static const char name[] = "cuda-emulator.so";
     Dl_info own;
     if (settings->driver[0])
         return host->error(GYRE_CONFIG,

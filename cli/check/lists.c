@@ -216,6 +216,161 @@ static bool refuse_swapped(struct checker *checker, CXCursor expansion, const ch
     return true;
 }
 
+/* ---- names in a list ---- */
+
+static bool is_word(const char *text)
+{
+    return (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z') || text[0] == '_';
+}
+
+/* True for a word that C has itself, so that nothing can be called by it. */
+static bool is_word_of_c(const char *text)
+{
+    static const char words[] =
+        " asm auto break case char const continue default do double else enum extern float for goto if inline int long "
+        "register restrict return short signed sizeof static struct switch typedef typeof union unsigned void volatile "
+        "while NULL ";
+    char word[NAME_SIZE + 2];
+    snprintf(word, sizeof word, " %s ", text);
+    return strstr(words, word) != NULL;
+}
+
+/* Refuses a name that is a word of C. The parser's words about it are many, and name no name. */
+static bool refuse_word_of_c(struct checker *checker, const char *name, CXSourceLocation location)
+{
+    const struct place place = check_place_of(location);
+    if (!is_word_of_c(name))
+        return false;
+    report_refuse(&checker->report, "check", &place, "the name '%s' is a %s of C: choose another", name,
+                  strcmp(name, "NULL") == 0 ? "macro" : "keyword");
+    checker->macro_is_broken = true; /* later errors may be consequences of this one */
+    return true;
+}
+
+/* What a list declares by: the parameters of its macro, as in `#define PORTS_OF_MINE(PORT, ASK)`. */
+struct declarers {
+    char names[2][NAME_SIZE];
+    unsigned count;
+};
+
+/* The number of the parameter, from 1 on; 0: none of that name. */
+static unsigned declarer_of(const struct declarers *declarers, const char *name)
+{
+    for (unsigned i = 0; i < declarers->count; i++)
+        if (strcmp(declarers->names[i], name) == 0)
+            return i + 1;
+    return 0;
+}
+
+/* Reads `NAME(FIRST, SECOND)` at the start of a macro's definition. Returns the index of the first token behind it. */
+static unsigned read_declarers(const struct checker *checker, const CXToken *tokens, unsigned count,
+                               struct declarers *declarers)
+{
+    char text[NAME_SIZE];
+    *declarers = (struct declarers){.count = 0};
+    for (unsigned i = 2; i < count; i++) {
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[i]), text, sizeof text);
+        if (strcmp(text, ")") == 0)
+            return i + 1;
+        if (is_word(text) && declarers->count < 2)
+            memcpy(declarers->names[declarers->count++], text, sizeof text);
+    }
+    return count;
+}
+
+/* Judges the name that `FIELD(type, name ...` declares. `second`: it stands behind the second comma, as in ASK(request, reply, name, 1). */
+static void check_name(struct checker *checker, const CXToken *tokens, unsigned count, bool second,
+                       const struct declarers *declarers)
+{
+    char text[NAME_SIZE];
+    unsigned commas = 0, i = 0;
+    for (; i < count && commas < (second ? 2u : 1u); i++)
+        commas +=
+            strcmp(check_take_string(clang_getTokenSpelling(checker->unit, tokens[i]), text, sizeof text),
+                   ",") == 0;
+    if (i >= count)
+        return;
+    const CXSourceLocation location = clang_getTokenLocation(checker->unit, tokens[i]);
+    const struct place place = check_place_of(location);
+    check_take_string(clang_getTokenSpelling(checker->unit, tokens[i]), text, sizeof text);
+    if (refuse_word_of_c(checker, text, location) || !declarer_of(declarers, text))
+        return;
+    report_refuse(
+        &checker->report, "check", &place,
+        "the name '%s' is that of the list's own parameter, which the preprocessor replaces: choose another",
+        text);
+    checker->macro_is_broken = true; /* later errors may be consequences of this one */
+}
+
+/* Whether `FIELD(type, name)` in front of the token `behind` has that name, from the token `first` on. */
+static bool is_declared_before(const struct checker *checker, const CXToken *tokens, unsigned first,
+                               unsigned behind, const char *name, const struct declarers *declarers)
+{
+    char text[3][NAME_SIZE];
+    for (unsigned i = first; i + 4 < behind; i++) {
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[i]), text[0], NAME_SIZE);
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[i + 3]), text[1], NAME_SIZE);
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[i + 4]), text[2], NAME_SIZE);
+        if (declarer_of(declarers, text[0]) && strcmp(text[1], ",") == 0 && strcmp(text[2], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Refuses a field that is called as the type of a later one: CUDA compiles as C++, where that name is no type any more. */
+static void refuse_hidden_type(struct checker *checker, const CXToken *tokens, unsigned first, unsigned at,
+                               const struct declarers *declarers)
+{
+    char type[NAME_SIZE];
+    check_take_string(clang_getTokenSpelling(checker->unit, tokens[at + 2]), type, sizeof type);
+    if (!is_declared_before(checker, tokens, first, at, type, declarers))
+        return;
+    const struct place place = check_place_of(clang_getTokenLocation(checker->unit, tokens[at + 2]));
+    report_refuse(
+        &checker->report, "check", &place,
+        "a field is called '%s' as the type of a later field of its message, which C++ and so CUDA's compiler does "
+        "not take: give that field another name",
+        type);
+    checker->macro_is_broken = true; /* later errors may be consequences of this one */
+}
+
+/* Judges the names that a list of fields, buffers or ports declares. */
+static void check_names(struct checker *checker, const char *macro, CXCursor list)
+{
+    CXToken *tokens = NULL;
+    unsigned count = 0;
+    char text[NAME_SIZE];
+    struct declarers declarers;
+    if (check_owner_of_use(checker, clang_getCursorLocation(list)) != OWNER_USER)
+        return;
+    clang_tokenize(checker->unit, clang_getCursorExtent(list), &tokens, &count);
+    const unsigned first = read_declarers(checker, tokens, count, &declarers);
+    for (unsigned i = first; i + 2 < count; i++) {
+        const unsigned declarer =
+            declarer_of(&declarers, check_take_string(clang_getTokenSpelling(checker->unit, tokens[i]), text,
+                                                      sizeof text));
+        check_take_string(clang_getTokenSpelling(checker->unit, tokens[i + 1]), text, sizeof text);
+        if (declarer == 0 || strcmp(text, "(") != 0)
+            continue;
+        if (strncmp(macro, "GYRE_MESSAGE", 12) == 0)
+            refuse_hidden_type(checker, tokens, first, i, &declarers);
+        check_name(checker, tokens + i + 2, count - i - 2,
+                   declarer == 2 && strcmp(macro, "GYRE_PORTS_WITH_ASKS") == 0, &declarers);
+    }
+    clang_disposeTokens(checker->unit, tokens, count);
+}
+
+/* True for macros whose first argument becomes a type; that of the others only a part of names. */
+static bool declares_type(const char *macro)
+{
+    static const char *const declaring[] = {"GYRE_MESSAGE", "GYRE_MESSAGE_TAIL", "GYRE_BUFFERS", "GYRE_PORTS",
+                                            "GYRE_PORTS_WITH_ASKS"};
+    for (size_t i = 0; i < sizeof declaring / sizeof declaring[0]; i++)
+        if (strcmp(macro, declaring[i]) == 0)
+            return true;
+    return false;
+}
+
 /* `name`: the argument in front of the list. */
 static void check_list(struct checker *checker, CXCursor expansion, const char *macro,
                        const struct argument *name, const struct argument *list)
@@ -231,14 +386,13 @@ static void check_list(struct checker *checker, CXCursor expansion, const char *
         refuse_absent(checker, list, &search);
     else if (strncmp(macro, "GYRE_MESSAGE", 12) == 0)
         check_fields(checker, search.found);
+    if (!absent && declares_type(macro)) {
+        refuse_word_of_c(checker, name->first, name->location);
+        check_names(checker, macro, search.found);
+    }
 }
 
-/* ---- names ---- */
-
-static bool is_word(const char *text)
-{
-    return (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z') || text[0] == '_';
-}
+/* ---- names of messages ---- */
 
 /* Refuses parameters like those of a function: `GYRE_KERNEL(add, u32 a, u32 b)`. */
 static void check_argument(struct checker *checker, const struct argument *argument, const char *macro)

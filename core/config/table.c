@@ -295,31 +295,7 @@ static const struct gyre_config_row rows[] = {
          "`schedule` (the lanes of a block run in the orders of `seeds`, and the results are compared; blocks and stages take turns by `seed`), `order` (they take turns, too: `gyre call` compares the answers), `crash` (`gyre call` ends the worker process, and compares the answers), `traffic` (counts for `gyre estimate`, alone). Any of them "
          "also does what `checked` does. A finding fails its message, with both lines where there are two, and the "
          "log has the sentence."},
-    {.kind = GYRE_SECTION_BACKEND,
-     .type = GYRE_VALUE_TEXT,
-     .backend = "cpu",
-     .key = "traffic_file",
-     .preset = "",
-     .doc = "The file that gets what `check = traffic` counted, when the device is closed."},
 #include "core/config/table_turns.h"
-    {.kind = GYRE_SECTION_BACKEND,
-     .type = GYRE_VALUE_INT,
-     .backend = "cpu",
-     .key = "seed",
-     .min = 1,
-     .max = INT64_C(1) << 62,
-     .preset = "1",
-     .doc = "The seed of the order in which `check = schedule` runs lanes: the same seed is the same order."},
-    {.kind = GYRE_SECTION_BACKEND,
-     .type = GYRE_VALUE_INT,
-     .backend = "cpu",
-     .key = "seeds",
-     .min = 1,
-     .max = 1000000,
-     .preset = "1",
-     .doc =
-         "How many orders, from that of `seed` on, `check = schedule` tries for each message. The message has its "
-         "effect once, that of the first."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_BOOL,
      .backend = "cpu",

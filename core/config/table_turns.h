@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of [backend.cpu] about turns and crashes: a part of the table in table.c, which includes it in the middle of the initialiser. Nobody
- * else does.
+ * The rows of [backend.cpu] about what checks write, and the turns that they choose: a part of the table in table.c, which includes it in
+ * the middle of the initialiser. Nobody else does.
  */
 #ifndef GYRE_CORE_CONFIG_TABLE_TURNS_H
 #define GYRE_CORE_CONFIG_TABLE_TURNS_H
 /* clang-format off */
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_TEXT,
+     .backend = "cpu",
+     .key = "traffic_file",
+     .needs = "check = traffic",
+     .preset = "",
+     .doc = "The file that gets what `check = traffic` counted, when the device is closed."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_TEXT,
      .backend = "cpu",
@@ -50,5 +57,25 @@
      .preset = "0",
      .doc = "With `check = schedule, order` or `deadlock`: how often at most a lane of a message is left at an access, and a turn ends inside of a "
             "handler. Few switches are easier to understand, and need more seeds. 0: any number."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_INT,
+     .backend = "cpu",
+     .key = "seed",
+     .needs = "check = schedule, order or deadlock",
+     .min = 1,
+     .max = INT64_C(1) << 62,
+     .preset = "1",
+     .doc = "The seed of the order in which `check = schedule` runs lanes: the same seed is the same order."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_INT,
+     .backend = "cpu",
+     .key = "seeds",
+     .needs = "check = schedule",
+     .min = 1,
+     .max = 1000000,
+     .preset = "1",
+     .doc =
+         "How many orders, from that of `seed` on, `check = schedule` tries for each message. The message has its "
+         "effect once, that of the first."},
 /* clang-format on */
 #endif

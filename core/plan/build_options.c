@@ -21,6 +21,8 @@
 #include "core/plan/queue_plan.h"
 #include "core/plan/queue_types.h"
 
+enum { HINT_SIZE = PATH_MAX + GYRE_TEXT_HINT_SIZE };
+
 /* The length of the name in "GYRE_KERNEL(name, ...)" and its kin at the start of a line; 0: none. */
 static int declared_name(const char *line, const char **name)
 {
@@ -83,17 +85,29 @@ const char *gyre_kernel_backend(const struct gyre_config *config, const char *na
     return given ? given : gyre_config_text(config, GYRE_SECTION_KERNEL, name, "backend");
 }
 
+/* "; did you mean the file 'NAME.gyre.c'?" where such a file is, else the nearest name that is configured. */
+static const char *hint_of_source(const struct gyre_config *config, const char *name, char hint[HINT_SIZE])
+{
+    char path[PATH_MAX];
+    size_t count;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_KERNEL, &count);
+    const int length = snprintf(path, sizeof path, "%s.gyre.c", name);
+    if (length > 0 && (size_t)length < sizeof path && access(path, R_OK) == 0)
+        snprintf(hint, HINT_SIZE, "; did you mean the file '%s'?", path);
+    else
+        gyre_text_hint(name, names, count, hint);
+    return hint;
+}
+
 gyre_status gyre_kernel_source(const struct gyre_config *config, const char *name, const char **source)
 {
-    size_t count;
-    char hint[GYRE_TEXT_HINT_SIZE];
-    const char *const *names = gyre_config_names(config, GYRE_SECTION_KERNEL, &count);
+    char hint[HINT_SIZE];
     *source = gyre_config_text(config, GYRE_SECTION_KERNEL, name, "source");
     if ((*source)[0])
         return GYRE_OK;
     return gyre_error_set(
         GYRE_INVALID, "kernel '%s' has no source: name a file, or set source in the section [kernel.%s]%s",
-        name, name, gyre_text_hint(name, names, count, hint));
+        name, name, hint_of_source(config, name, hint));
 }
 
 /* Whether one of the words of a list is `name`. */

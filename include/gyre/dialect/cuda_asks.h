@@ -15,7 +15,7 @@ template <class T, gyre_u32 empty> struct gyre_cuda_port_ask {
 
 #define GYRE_ASK_MEMBER_(type_, reply_, name_, most_)                                                        \
     gyre_cuda_port_ask<                                                                                      \
-        type_, (int)gyre_size_##type_ == (int)gyre_least_##type_ ? 0u : (gyre_u32)gyre_least_##type_>        \
+        ::type_, (int)gyre_size_##type_ == (int)gyre_least_##type_ ? 0u : (gyre_u32)gyre_least_##type_>      \
         name_;
 #define GYRE_ASK_TYPE_(type_, reply_, name_, most_)  {gyre_size_##type_, gyre_least_##type_, (most_), 1},
 #define GYRE_ASK_(type_, reply_, name_, most_)       +1

@@ -32,8 +32,9 @@ template <class T, gyre_u32 empty> struct gyre_cuda_port_to {
     gyre_cuda_port gyre_port;
 };
 
+/* `::`, because a port may be called as the type of the next one. */
 #define GYRE_PORT_MEMBER_(type_, name_, most_)                                                               \
-    gyre_cuda_port_to<type_,                                                                                 \
+    gyre_cuda_port_to<::type_,                                                                               \
                       (int)gyre_size_##type_ == (int)gyre_least_##type_ ? 0u : (gyre_u32)gyre_least_##type_> \
         name_;
 #define GYRE_PORT_TYPE_(type_, name_, most_)  {gyre_size_##type_, gyre_least_##type_, (most_)},

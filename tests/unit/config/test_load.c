@@ -538,6 +538,18 @@ START_TEST(what_needs_a_recording_or_a_check_is_told)
     ck_assert_str_eq(only_warning(sandbox_config()),
                      sandbox_text("$/etc/gyre.ini:2: crash_step = 3 of [backend.cpu] has no effect without "
                                   "check = crash"));
+    sandbox_write("etc/gyre.ini", "[backend.cpu]\ntraffic_file = t\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:2: traffic_file = t of [backend.cpu] has no effect without "
+                                  "check = traffic"));
+    sandbox_write("etc/gyre.ini", "[backend.cpu]\nseed = 7\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:2: seed = 7 of [backend.cpu] has no effect without "
+                                  "check = schedule, order or deadlock"));
+    sandbox_write("etc/gyre.ini", "[backend.cpu]\nseeds = 9\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:2: seeds = 9 of [backend.cpu] has no effect without "
+                                  "check = schedule"));
     sandbox_write("etc/gyre.ini", "[backend.cpu]\ncheck = order\nswitches = 2\nturns_file = t\n");
     no_warning(sandbox_config());
     sandbox_write("etc/gyre.ini", "[backend.cpu]\ncheck = crash\ncrash_file = c\ncrash_message = 1\n");

@@ -247,6 +247,16 @@ START_TEST(equal_fields_compare_equal_whatever_the_types_are_called)
 }
 END_TEST
 
+#define SIZED(FIELD) FIELD(u32, size)
+GYRE_MESSAGE(sized, SIZED)
+#define LENGTHY(FIELD) FIELD(u32, size)
+GYRE_MESSAGE(lengthy, LENGTHY)
+#define COUNTER(TAKES) TAKES(point, sized) TAKES(sized, gyre_none)
+GYRE_PROTOCOL(counter, COUNTER)
+GYRE_PROTOCOL(till, COUNTER)
+#define WINDOW(TAKES) TAKES(point, sized) TAKES(lengthy, gyre_none)
+GYRE_PROTOCOL(window, WINDOW)
+
 static void differs(const gyre_type *a_type, const gyre_type *b_type, const char *words)
 {
     gyre_layout *a = layout_of(a_type), *b = layout_of(b_type);
@@ -262,6 +272,19 @@ static void differs(const gyre_type *a_type, const gyre_type *b_type, const char
     gyre_layout_destroy(a);
     gyre_layout_destroy(b);
 }
+
+/* As of any type, the name of a protocol itself does not count; those of its types do, because senders name them. */
+START_TEST(a_protocol_is_known_by_the_names_of_its_types)
+{
+    gyre_layout *a = layout_of(GYRE_TYPE(counter_request)), *b = layout_of(GYRE_TYPE(till_request));
+    ck_assert_str_ne(a->name, b->name);
+    ck_assert_int_eq(gyre_layout_compare(a, "kernel 'a'", b, "port 'b.out'"), GYRE_OK);
+    gyre_layout_destroy(a);
+    gyre_layout_destroy(b);
+    differs(GYRE_TYPE(counter_request), GYRE_TYPE(window_request), "has the choice 'sized' as number 2");
+    differs(GYRE_TYPE(counter_request), GYRE_TYPE(window_request), "has the choice 'lengthy' as number 2");
+}
+END_TEST
 
 START_TEST(a_type_may_grow_behind_its_last_byte)
 {
@@ -378,6 +401,7 @@ int main(void)
     tcase_add_test(tcase, types_whose_expansion_explodes_are_refused);
     tcase_add_test(tcase, a_size_that_the_compiler_did_not_see_is_named);
     tcase_add_test(tcase, equal_fields_compare_equal_whatever_the_types_are_called);
+    tcase_add_test(tcase, a_protocol_is_known_by_the_names_of_its_types);
     tcase_add_test(tcase, a_type_may_grow_behind_its_last_byte);
     tcase_add_test(tcase, the_first_difference_is_named_with_offsets_and_hashes);
     tcase_add_test(tcase, buffer_declarations_are_read_in_order);

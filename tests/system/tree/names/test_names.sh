@@ -79,4 +79,12 @@ for what in fields types functions tables; do
         fi
     done
 done
+for options in "$@"; do
+    # shellcheck disable=SC2086
+    if ! "$GYRE" compile $options "$here/everywhere.gyre.c" >"$work/out" 2>"$work/err"; then
+        echo "everywhere, $options: names that handlers and headers use are refused:"
+        grep -E 'error|gyre:' "$work/err" | head -20
+        failed=1
+    fi
+done
 exit "$failed"

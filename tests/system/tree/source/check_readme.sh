@@ -17,21 +17,21 @@ block()
 {
     awk -v wanted="$1" "$BLOCKS"'
         inside { print }
-        /^```c$/ && file == wanted { inside = 1 }' README.md
+        /^```c(pp)?$/ && file == wanted { inside = 1 }' README.md
 }
 
 update()
 {
     awk "$BLOCKS"'
         !inside { print }
-        /^```c$/ && file != "" { inside = 1; while ((getline line < file) > 0) print line }' README.md >README.new
+        /^```c(pp)?$/ && file != "" { inside = 1; while ((getline line < file) > 0) print line }' README.md >README.new
     mv README.new README.md
 }
 
 if [[ "${1:-}" == "--update" ]]; then
     update
 fi
-[[ "$(wc -w <<<"$blocks")" -ge 3 ]] || { echo "README.md shows fewer than the three files of the example"; exit 1; }
+[[ "$(wc -w <<<"$blocks")" -ge 4 ]] || { echo "README.md shows fewer than the four files of the example"; exit 1; }
 failed=0
 for file in $blocks; do
     diff <(block "$file") "$file" || { echo "README.md does not show $file as it is"; failed=1; }

@@ -235,6 +235,8 @@ check_command()
     run "$prefix/bin/gyre" backends >"$work/backends" || fail "gyre backends: $(cat "$work/backends")"
     grep -qE "^cpu +can start .*$prefix/$libdir/gyre/plugins/gyre-cpu.so" "$work/backends" ||
         fail "gyre backends does not list the cpu plugin of the installed tree: $(cat "$work/backends")"
+    ! grep -E '^[^ ]*emulator|is not a Gyre plugin' "$work/backends" ||
+        fail "gyre backends lists a file that is no plugin"
     zeros="$(printf '0,%.0s' {1..24})"
     request="{\"a\":[${zeros}1],\"b\":[${zeros}2]}"
     said="$(run "$prefix/bin/gyre" call "$work/application/vector_add.gyre.c" "$request" 2>"$work/log")" ||
