@@ -113,6 +113,9 @@ enum gyre_observe_kernel_word {
     GYRE_OBSERVE_KERNEL_LAUNCHED_NS,
     GYRE_OBSERVE_KERNEL_STANDBY,
     GYRE_OBSERVE_KERNEL_TIMED_EVERY, /* with `timing`: one message of so many is timed; 0: none */
+    GYRE_OBSERVE_KERNEL_CANARY, /* millionths of the messages, or keys, that go to another handler on trial (gyre_kernel_swap_canary); 0: none is */
+    GYRE_OBSERVE_KERNEL_CANARY_HANDLED, /* by that handler, as the last look at the canary counted them, */
+    GYRE_OBSERVE_KERNEL_CANARY_FAILED,  /* and those of them that failed; both stay when it has ended */
     GYRE_OBSERVE_KERNEL_WORDS
 };
 
