@@ -24,7 +24,7 @@ MENU = {
     "Begin": ["README.md", "docs/kernels.md", "docs/messages.md", "docs/applications.md", "docs/python.md"],
     "Build systems of kernels": ["docs/pipelines.md", "docs/keyed.md", "docs/cluster.md", "docs/orleans.md", "docs/attach.md"],
     "Run": ["docs/configuration.md", "docs/backends.md", "docs/backends/cuda.md", "docs/backends/opencl.md", "docs/devices.md",
-            "docs/reliability.md", "docs/observation.md", "docs/operations.md", "docs/ports.md"],
+            "docs/reliability.md", "docs/observation.md", "docs/operations.md", "docs/moving.md", "docs/ports.md"],
     "Find mistakes": ["docs/debugging.md", "docs/simulator_tutorial.md", "docs/simulator.md", "docs/testing.md"],
     "Judge": ["docs/benchmarks.md", "docs/comparisons.md", "docs/architecture.md", "docs/review.md", "docs/adr/README.md", "CHANGELOG.md"],
 }

@@ -87,6 +87,7 @@ static rates_row kernel_row(const observed_process *process, uint32_t at, const 
     rates_row row = begin_row(process, at, kernel);
     memcpy(row.kernel, kernel->name, sizeof row.kernel);
     row.state = kernel->state;
+    row.has_canary = observed_value(seen, at, GYRE_OBSERVE_KERNEL_CANARY) != 0;
     row.health = observed_value(seen, at, GYRE_OBSERVE_KERNEL_HEALTH);
     row.blocks = observed_value(seen, at, GYRE_OBSERVE_KERNEL_BLOCKS);
     row.lanes = observed_value(seen, at, GYRE_OBSERVE_KERNEL_LANES);

@@ -31,6 +31,7 @@ typedef struct rates_row {
     const char *life;           /* observed_life_word */
     double age;                 /* seconds since the process looked at itself */
     uint32_t state;             /* of a kernel: gyre_kernel_state */
+    bool has_canary;            /* another handler is on trial in it */
     uint64_t health;            /* gyre_kernel_health */
     uint64_t blocks, lanes, restarts, stalls, queued;
     bool lent;                                         /* another program uses the queue */

@@ -69,7 +69,9 @@ static void add_kernel(cli_table *table, const observed_process *process, uint32
     const bool dead = process->life == GYRE_OBSERVED_DEAD && !process->is_dump;
     const char *const row[] = {number(&cells[0], seen->head.pid),
                                kernel->name,
-                               gyre_kernel_state_word((gyre_kernel_state)kernel->state),
+                               observed_value(seen, at, GYRE_OBSERVE_KERNEL_CANARY)
+                                   ? "canary"
+                                   : gyre_kernel_state_word((gyre_kernel_state)kernel->state),
                                seconds(&cells[1], observed_seconds_since(process, kernel->state_ns)),
                                dead ? "dead"
                                     : gyre_kernel_health_word((gyre_kernel_health)observed_value(

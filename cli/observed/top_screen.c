@@ -83,7 +83,8 @@ static void draw_kernel(top_drawing *drawing, const rates_row *row)
     const bool lives = strcmp(row->life, "lives") == 0;
     draw_line(drawing,
               "%-18.18s %7" PRIu32 " %-8.8s %-7s %8s %8s %6" PRIu64 " %5s %4" PRIu64 " %4" PRIu64 " %6s",
-              row->kernel, row->pid, gyre_kernel_state_word((gyre_kernel_state)row->state),
+              row->kernel, row->pid,
+              row->has_canary ? "canary" : gyre_kernel_state_word((gyre_kernel_state)row->state),
               lives ? gyre_kernel_health_word((gyre_kernel_health)row->health) : row->life,
               rate_of(row, RATES_HANDLED, handled), rate_of(row, RATES_FAILED, failed), row->queued,
               busy_of(row, busy), row->restarts, row->stalls, observed_seconds_text(row->age, age));

@@ -26,7 +26,11 @@ gyre_status gyre_kernel_swap_back(gyre_kernel *kernel, uint64_t deadline_ns)
     if (!kernel)
         return GYRE_ARGUMENTS("gyre_kernel_swap_back", {"kernel", kernel});
     const gyre_status status = check_own(kernel, "gyre_kernel_swap_back");
-    return status == GYRE_OK ? gyre_change_swap_back(kernel, deadline_ns) : status;
+    if (status != GYRE_OK)
+        return status;
+    bool had_canary = false;
+    const gyre_status ended = gyre_canary_end(kernel, deadline_ns, &had_canary);
+    return had_canary ? ended : gyre_change_swap_back(kernel, deadline_ns);
 }
 
 gyre_status gyre_kernel_swap_canary(gyre_kernel *kernel, const char *source, const gyre_canary_desc *desc,

@@ -29,6 +29,7 @@
     UINT64_C(5000000) /* between two looks, each of which makes the kernel stand for a moment */
 #define LOOK_LAST_NS UINT64_C(200000000)
 #define NAP_NS       UINT64_C(2000000)
+#define RETRY_NS     UINT64_C(200000)
 #define STAND_NS     UINT64_C(5000000000)
 #define SETTLE_NS    UINT64_C(30000000000) /* for the swap at the end */
 
@@ -96,18 +97,30 @@ static gyre_status read_counts(const gyre_kernel *kernel, struct gyre_canary_see
     return status;
 }
 
-/* Reads the counts while no handler runs. */
+/* One attempt to read the counts while no handler runs. */
+static gyre_status try_to_look(struct gyre_standing *standing, uint64_t limit, struct gyre_canary_seen *seen)
+{
+    gyre_kernel *kernel = standing->kernel;
+    gyre_status status = gyre_standing_order(standing, limit);
+    if (status == GYRE_OK)
+        status = gyre_standing_await(standing, limit);
+    if (status == GYRE_OK)
+        status = read_counts(kernel, seen);
+    gyre_standing_end(standing);
+    return status;
+}
+
+/* Reads the counts, again where a checkpoint or the end of a worker process came first. */
 static gyre_status look(gyre_kernel *kernel, struct gyre_canary_seen *seen)
 {
     struct gyre_standing standing = gyre_standing_of(kernel);
     const uint64_t limit = gyre_clock_ns() + STAND_NS;
-    gyre_status status = gyre_standing_order(&standing, limit);
-    if (status == GYRE_OK)
-        status = gyre_standing_await(&standing, limit);
-    if (status == GYRE_OK)
-        status = read_counts(kernel, seen);
-    gyre_standing_end(&standing);
-    return status;
+    for (;;) {
+        const gyre_status status = try_to_look(&standing, limit, seen);
+        if (status == GYRE_OK || gyre_clock_ns() >= limit || !gyre_standing_may_retry(&standing, status))
+            return status;
+        nanosleep(&(struct timespec){0, RETRY_NS}, NULL);
+    }
 }
 
 static void subtract(struct gyre_canary_seen *seen, const struct gyre_canary_seen *before)

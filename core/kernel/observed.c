@@ -358,6 +358,14 @@ static void fill_kernel(uint64_t words[GYRE_OBSERVE_WORDS], const gyre_kernel_in
     words[GYRE_OBSERVE_KERNEL_STANDBY] = info->standby;
 }
 
+/* Under the lock. */
+static void fill_canary(uint64_t words[GYRE_OBSERVE_WORDS], const struct gyre_kernel_canary *canary)
+{
+    words[GYRE_OBSERVE_KERNEL_CANARY] = canary->active ? UINT64_C(1000000) * canary->share / canary->of : 0;
+    words[GYRE_OBSERVE_KERNEL_CANARY_HANDLED] = canary->seen.next_handled;
+    words[GYRE_OBSERVE_KERNEL_CANARY_FAILED] = canary->seen.next_failed;
+}
+
 void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info)
 {
     uint64_t words[GYRE_OBSERVE_WORDS] = {0};
@@ -374,6 +382,7 @@ void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info)
         __atomic_store_n(&kernel->observed, enter_kernel(kernel), __ATOMIC_RELEASE);
         trace_kernel(kernel, observation);
     }
+    fill_canary(words, &kernel->canary);
     gyre_observation_values(observation, kernel->observed, words, GYRE_OBSERVE_KERNEL_WORDS);
     observe_handlers(kernel);
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {

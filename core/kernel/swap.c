@@ -14,7 +14,6 @@
 #include "core/base/probe.h"
 #include "core/device/buffer.h"
 #include "core/dispatch/dispatch.h"
-#include "core/kernel/canary.h"
 #include "core/kernel/change.h"
 #include "core/kernel/keeper.h"
 #include "core/kernel/kernel_build.h"
@@ -383,7 +382,5 @@ gyre_status gyre_change_swap(gyre_kernel *kernel, const char *source, uint64_t d
 
 gyre_status gyre_change_swap_back(gyre_kernel *kernel, uint64_t deadline_ns)
 {
-    bool had_canary = false;
-    const gyre_status status = gyre_canary_end(kernel, deadline_ns, &had_canary);
-    return had_canary ? status : swap_alone(kernel, NULL, deadline_ns);
+    return swap_alone(kernel, NULL, deadline_ns);
 }

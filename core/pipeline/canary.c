@@ -305,7 +305,9 @@ static void write_keyed(const struct composition *composition, FILE *out)
 static void write_unit(const struct composition *composition, FILE *out)
 {
     const struct gyre_source *source = composition->source;
-    fputs("#define GYRE_CANARY 1\n#line 1 ", out);
+    if (is_keyed(&composition->was)) /* the dialect calls gyre_canary_count_ */
+        fputs("#define GYRE_CANARY 1\n", out);
+    fputs("#line 1 ", out);
     gyre_unit_quote(out, composition->unit->path);
     fprintf(out, "\n%s\n", composition->unit->text);
     gyre_canary_text_undefine(composition->old_text, out);

@@ -22,7 +22,10 @@ struct gyre_canary_unit {
     uint32_t share, of;    /* the new handler gets `share` of `of` messages, or keys */
 };
 
-/** What such a kernel counts in its state, when it is no keyed actor. Messages that the old handler got: seen - next_handled. */
+/** The type of the state in which such a kernel counts, when it is no keyed actor. */
+#define GYRE_CANARY_STATE "gyre_canary_counts"
+
+/** What it counts there. Messages that the old handler got: seen - next_handled. */
 struct gyre_canary_counts {
     uint64_t seen, failed, next_handled, next_failed;
     uint64_t handled_ns, next_handled_ns; /* 0 in a kernel without `timing` */

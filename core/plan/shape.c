@@ -7,15 +7,22 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/pipeline/canary.h"
 
 static int64_t shape_setting(const struct gyre_shape_site *site, const char *key)
 {
     return gyre_config_int(site->config, GYRE_SECTION_KERNEL, site->name, key);
 }
 
+/* What a canary counts in its state is no loss. */
+static bool keeps_state(const gyre_kernel_record *record)
+{
+    return record->state->size > 0 && strcmp(record->state->name, GYRE_CANARY_STATE) != 0;
+}
+
 bool gyre_record_keeps_something(const gyre_kernel_record *record)
 {
-    return record->state->size > 0 || record->form == GYRE_FORM_KEYED ||
+    return keeps_state(record) || record->form == GYRE_FORM_KEYED ||
            strstr(record->buffers, "inout ") != NULL;
 }
 

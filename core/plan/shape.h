@@ -22,7 +22,7 @@ struct gyre_shape_site {
  */
 gyre_status gyre_shape_choose(const struct gyre_shape_site *site, uint32_t *lanes, uint32_t *blocks);
 
-/** Whether the kernel's handler keeps something between messages: a state, or a buffer that it writes. */
+/** Whether the kernel's handler keeps something between messages: a state, or a buffer that it writes. What a canary counts does not count. */
 bool gyre_record_keeps_something(const gyre_kernel_record *record);
 
 #endif

@@ -117,6 +117,9 @@ enum gyre_observe_kernel_word {
     GYRE_OBSERVE_KERNEL_CLOSED_REFUSED,
     GYRE_OBSERVE_KERNEL_CLOSED_LOST,
     GYRE_OBSERVE_KERNEL_CLOSED_LAST_NS,
+    GYRE_OBSERVE_KERNEL_CANARY, /* millionths of the messages, or keys, that go to another handler on trial (gyre_kernel_swap_canary); 0: none is */
+    GYRE_OBSERVE_KERNEL_CANARY_HANDLED, /* by that handler, as the last look at the canary counted them, */
+    GYRE_OBSERVE_KERNEL_CANARY_FAILED,  /* and those of them that failed; both stay when it has ended */
     GYRE_OBSERVE_KERNEL_WORDS
 };
 

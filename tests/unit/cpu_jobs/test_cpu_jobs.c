@@ -87,9 +87,9 @@ static uint64_t take(struct cpu_worker *worker, gyre_link_window *window)
 static void check_order(uint32_t first)
 {
     make_ring(4 | GYRE_POOL_OWN | GYRE_POOL_NEWEST, first);
-    ck_assert(!cpu_jobs_are_there(&ring) && !cpu_jobs_of_own_wait(&owner));
+    ck_assert(!cpu_jobs_are_there(&ring) && !cpu_jobs_of_own_wait(&owner, 0));
     emit(0, 3);
-    ck_assert(cpu_jobs_of_own_wait(&owner) && !cpu_jobs_of_own_wait(&thieves[0]));
+    ck_assert(cpu_jobs_of_own_wait(&owner, 0) && !cpu_jobs_of_own_wait(&thieves[0], 0));
     ck_assert(cpu_jobs_are_own(&owner, &ring) && !cpu_jobs_are_own(&thieves[0], &ring));
     ck_assert_uint_eq(take(&owner, &windows[0]), 2);
     ck_assert_uint_eq(take(&thieves[0], &windows[1]), 0);
@@ -173,7 +173,7 @@ static void run_at_once(uint32_t pool)
     stop = 0;
     for (int i = 0; i < THIEVES; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, steal, &thieves[i]), 0);
-    while (emitted < MESSAGES || cpu_jobs_of_own_wait(&owner)) {
+    while (emitted < MESSAGES || cpu_jobs_of_own_wait(&owner, 0)) {
         const uint64_t left = MESSAGES - emitted;
         const uint32_t more = 1 + (uint32_t)rand_r(&seed) % MOST;
         if (left && has_room() && rand_r(&seed) % 3) {

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A handler that is tried on a part of the messages before it gets all of them (gyre_kernel_swap_canary): of each form, under load, and
+ * what ends it early. One case a run, `test_canary CASE`, on the backend that CHANGES_BACKEND names; `test_canary campaign ROUNDS` by hand.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <gyre/attach.h>
+#include <gyre/change.h>
+#include <gyre/keyed.h>
+
+#include "quote.h"
+#include "tests/system/survival/crash/workers.h"
+
+enum { ACCOUNTS = 256, ROUNDS = 6 };
+
+static const char *backend(void)
+{
+    const char *named = getenv("CHANGES_BACKEND");
+    return named ? named : "cpu";
+}
+
+/* The files' names live until four more are asked for. */
+static const char *file(const char *name, const char *kernel)
+{
+    static char paths[4][512];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s.gyre.c:%s", CHANGE_KERNELS, name, kernel);
+    return path;
+}
+
+static gyre_runtime *open_runtime(const char *const *settings)
+{
+    const gyre_open_desc desc = {.size = sizeof desc, .backend = backend(), .settings = settings};
+    gyre_runtime *runtime;
+    must(gyre_open(&desc, &runtime));
+    return runtime;
+}
+
+static gyre_kernel *launch(gyre_runtime *runtime, const char *kernel)
+{
+    const gyre_launch_desc desc = {.size = sizeof desc, .source = file("quote_1", kernel), .name = kernel};
+    gyre_kernel *launched;
+    must(gyre_launch(runtime, &desc, &launched));
+    return launched;
+}
+
+/* ---- load ---- */
+
+struct load {
+    gyre_kernel *kernel;
+    pthread_t thread;
+    bool stop;            /* atomic */
+    bool keyed, mistaken; /* a handler with the mistake may answer */
+    uint64_t calls, failed, of_version[5];
+    uint64_t totals[ACCOUNTS], counts[ACCOUNTS], versions[ACCOUNTS];
+};
+
+static uint64_t total_of(uint64_t price)
+{
+    static const uint64_t rates[] = {19, 7, 0, 19};
+    return price + price * rates[price % 4] / 100;
+}
+
+/* A message that failed left nothing behind. */
+static void call_once(struct load *load)
+{
+    const quote_asked request = {.account = load->calls % ACCOUNTS, .price = load->calls % 1000};
+    quote_given reply;
+    gyre_completion completion = {0};
+    const gyre_status status = gyre_call(gyre_kernel_queue(load->kernel), &request, sizeof request, &reply,
+                                         sizeof reply, &completion, soon());
+    load->calls++;
+    if (completion.outcome == GYRE_HANDLER_FAILED) {
+        require(load->mistaken && request.price % 7 == 3);
+        load->failed++;
+        return;
+    }
+    must(status);
+    require(completion.outcome == GYRE_REPLIED && reply.version >= 1 && reply.version <= 4);
+    load->of_version[reply.version]++;
+    if (load->keyed) {
+        load->totals[request.account] += request.price;
+        load->versions[request.account] = reply.version;
+        require(reply.total == load->totals[request.account] &&
+                reply.count == ++load->counts[request.account]);
+    } else {
+        require(reply.total == total_of(request.price) || reply.version == 4);
+    }
+}
+
+static void *call_on(void *argument)
+{
+    struct load *load = argument;
+    while (!__atomic_load_n(&load->stop, __ATOMIC_RELAXED))
+        call_once(load);
+    return NULL;
+}
+
+static void begin_load(struct load *load)
+{
+    load->stop = false;
+    require(pthread_create(&load->thread, NULL, call_on, load) == 0);
+}
+
+static void end_load(struct load *load)
+{
+    __atomic_store_n(&load->stop, true, __ATOMIC_RELAXED);
+    pthread_join(load->thread, NULL);
+}
+
+/* Calls each account once: all have to be answered by `version`. */
+static void expect_version(struct load *load, uint64_t version)
+{
+    const uint64_t before = load->of_version[version], failed = load->failed;
+    for (int i = 0; i < ACCOUNTS; i++)
+        call_once(load);
+    require(load->of_version[version] + load->failed - before - failed == ACCOUNTS);
+}
+
+/* ---- canaries ---- */
+
+static gyre_canary_desc part(uint32_t share, uint32_t of, uint64_t messages)
+{
+    return (gyre_canary_desc){.size = sizeof(gyre_canary_desc),
+                              .share = share,
+                              .of = of,
+                              .messages = messages,
+                              .time_ns = patiently(UINT64_C(60000000000))};
+}
+
+static gyre_status try_on(gyre_kernel *kernel, const char *source, gyre_canary_desc desc,
+                          gyre_canary_report *report)
+{
+    *report = (gyre_canary_report){.size = sizeof *report};
+    return gyre_kernel_swap_canary(kernel, source, &desc, soon(), report);
+}
+
+/* A better handler takes all and a worse one goes back, under load; every message is answered once. */
+static void tried_as(const char *name, bool keyed)
+{
+    gyre_runtime *runtime = open_runtime(NULL);
+    struct load load = {.kernel = launch(runtime, name), .keyed = keyed, .mistaken = true};
+    gyre_canary_report report;
+    expect_version(&load, 1);
+    begin_load(&load);
+    require(try_on(load.kernel, file("quote_2", name), part(1, 4, 4000), &report) == GYRE_FAILED);
+    printf("%s\n", report.text);
+    require(strstr(gyre_error_text(), "fails more messages") && !report.took_over);
+    require(report.next_failed && !report.failed && report.next_handled > report.next_failed &&
+            report.handled);
+    must(try_on(load.kernel, file("quote_3", name), part(1, 4, 400), &report));
+    printf("%s\n", report.text);
+    require(report.took_over && !report.failed && !report.next_failed && report.next_handled >= 400);
+    if (!keyed) /* in turn, so that it is a quarter but for the messages of one turn */
+        require(report.next_handled * 3 <= report.handled + 3 &&
+                report.next_handled * 3 + 9 >= report.handled);
+    end_load(&load);
+    load.mistaken = false;
+    expect_version(&load, 3);
+    must(gyre_kernel_swap_back(load.kernel, soon()));
+    expect_version(&load, 1);
+    gyre_close(runtime);
+}
+
+static void a_lane_kernel_has_one(void)
+{
+    tried_as("quote", false);
+}
+
+static void a_block_kernel_has_one(void)
+{
+    tried_as("folded", false);
+}
+
+static void a_keyed_actor_has_one(void)
+{
+    tried_as("accounts", true);
+}
+
+struct trying {
+    gyre_kernel *kernel;
+    const char *source;
+    gyre_canary_desc desc;
+    gyre_canary_report report;
+    gyre_status status;
+    char why[512];
+};
+
+static void *try_in_thread(void *argument)
+{
+    struct trying *trying = argument;
+    trying->status = try_on(trying->kernel, trying->source, trying->desc, &trying->report);
+    snprintf(trying->why, sizeof trying->why, "%s", gyre_error_text());
+    return NULL;
+}
+
+/* Calls until version 3 answers: the canary works. */
+static void await_canary(struct load *load)
+{
+    while (!load->of_version[3])
+        call_once(load);
+}
+
+/* Each key has one handler for as long as the canary works, and about a quarter of them the new one. */
+static void keys_have_one_handler(void)
+{
+    gyre_runtime *runtime = open_runtime(NULL);
+    struct load load = {.kernel = launch(runtime, "accounts"), .keyed = true};
+    struct trying trying = {
+        .kernel = load.kernel, .source = file("quote_3", "accounts"), .desc = part(1, 4, 0)};
+    uint64_t versions[ACCOUNTS], of_new = 0;
+    pthread_t thread;
+    require(pthread_create(&thread, NULL, try_in_thread, &trying) == 0);
+    await_canary(&load);
+    for (int i = 0; i < ACCOUNTS; i++)
+        call_once(&load);
+    memcpy(versions, load.versions, sizeof versions);
+    for (int i = 0; i < 4 * ACCOUNTS; i++)
+        call_once(&load);
+    for (int i = 0; i < ACCOUNTS; i++) {
+        require(load.versions[i] == versions[i]);
+        of_new += versions[i] == 3;
+    }
+    require(of_new > ACCOUNTS / 8 && of_new < ACCOUNTS / 2);
+    must(gyre_kernel_swap_back(load.kernel, soon()));
+    pthread_join(thread, NULL);
+    require(trying.status == GYRE_FAILED && strstr(trying.why, "a rollback was asked for"));
+    expect_version(&load, 1);
+    gyre_close(runtime);
+}
+
+static void expect_refused(gyre_status found, gyre_status status, const char *sentence)
+{
+    if (found != status || !strstr(gyre_error_text(), sentence))
+        fprintf(stderr, "expected %s, found %s: %s\n", sentence, gyre_status_word(found), gyre_error_text());
+    require(found == status && strstr(gyre_error_text(), sentence));
+}
+
+/* While a canary works nothing else changes the kernel, and both handlers answer. */
+static void others_wait(void)
+{
+    gyre_runtime *runtime = open_runtime(NULL);
+    struct load load = {.kernel = launch(runtime, "quote")};
+    struct trying trying = {
+        .kernel = load.kernel, .source = file("quote_3", "quote"), .desc = part(1, 16, 0)};
+    gyre_canary_report report;
+    pthread_t thread;
+    require(pthread_create(&thread, NULL, try_in_thread, &trying) == 0);
+    await_canary(&load);
+    expect_refused(gyre_kernel_swap(load.kernel, file("quote_3", "quote"), soon()), GYRE_AGAIN,
+                   "has a canary");
+    expect_refused(gyre_kernel_move(load.kernel, "cpu", 0, soon()), GYRE_AGAIN, "has a canary");
+    expect_refused(try_on(load.kernel, file("quote_3", "quote"), part(1, 2, 1), &report), GYRE_AGAIN,
+                   "has a canary");
+    must(gyre_kernel_swap_back(load.kernel, soon()));
+    pthread_join(thread, NULL);
+    require(trying.status == GYRE_FAILED && !trying.report.took_over);
+    expect_version(&load, 1);
+    expect_refused(gyre_kernel_swap_back(load.kernel, soon()), GYRE_INVALID, "was never swapped");
+    gyre_close(runtime);
+}
+
+static void refuse(gyre_runtime *runtime, const char *kernel, const gyre_launch_desc *how,
+                   gyre_canary_desc desc, gyre_status status, const char *sentence)
+{
+    gyre_launch_desc launch_desc = *how;
+    gyre_canary_report report;
+    gyre_kernel *launched;
+    launch_desc.source = file("quote_1", kernel);
+    launch_desc.name = kernel;
+    must(gyre_launch(runtime, &launch_desc, &launched));
+    expect_refused(try_on(launched, file("quote_3", kernel), desc, &report), status, sentence);
+    must(gyre_kernel_terminate(launched, soon(), NULL));
+}
+
+static void what_has_none_is_told(void)
+{
+    gyre_runtime *runtime = open_runtime(NULL);
+    const gyre_launch_desc plain = {.size = sizeof plain};
+    gyre_buffer *kept;
+    gyre_canary_report report = {.size = sizeof report};
+    must(gyre_buffer_alloc(runtime, NULL, 0, 64, &kept));
+    const gyre_binding_name binding = {"kept", kept};
+    const gyre_launch_desc bound = {.size = sizeof bound, .bindings = &binding, .binding_count = 1};
+    refuse(runtime, "one_state", &plain, part(1, 2, 1), GYRE_UNIMPLEMENTED, "make it a keyed actor");
+    refuse(runtime, "one_buffer", &bound, part(1, 2, 1), GYRE_UNIMPLEMENTED, "make it a keyed actor");
+    refuse(runtime, "quote", &plain, part(3, 2, 1), GYRE_INVALID, "expected a part of them, such as 1/16");
+    const gyre_canary_desc half = part(1, 2, 1);
+    require(gyre_kernel_swap_canary(NULL, "x", &half, soon(), &report) == GYRE_INVALID);
+    gyre_close(runtime);
+}
+
+/* With `timing` a handler that takes far longer is worse, though it fails nothing. */
+static void a_slow_handler_goes_back(void)
+{
+    const char *const settings[] = {"kernel.quote.timing=true", NULL};
+    gyre_runtime *runtime = open_runtime(settings);
+    struct load load = {.kernel = launch(runtime, "quote")};
+    gyre_canary_report report;
+    begin_load(&load);
+    require(try_on(load.kernel, file("quote_slow", "quote"), part(1, 4, 100), &report) == GYRE_FAILED);
+    printf("%s\n", report.text);
+    require(strstr(report.text, "ns for a message, and the old one"));
+    end_load(&load);
+    expect_version(&load, 1);
+    gyre_close(runtime);
+}
+
+/* A worker that dies while both handlers work is replaced; the old handler goes on, and every call was answered once. */
+static void a_worker_dies_meanwhile(void)
+{
+    const char *const settings[] = {"backend.cpu.isolation=process", NULL};
+    gyre_runtime *runtime = open_runtime(settings);
+    struct load load = {.kernel = launch(runtime, "quote")};
+    struct trying trying = {.kernel = load.kernel, .source = file("quote_3", "quote"), .desc = part(1, 4, 0)};
+    pthread_t thread;
+    require(pthread_create(&thread, NULL, try_in_thread, &trying) == 0);
+    await_canary(&load);
+    require(kill_worker());
+    for (int i = 0; i < ACCOUNTS; i++)
+        call_once(&load);
+    pthread_join(thread, NULL);
+    printf("%s\n", trying.why);
+    require(trying.status == GYRE_FAILED && strstr(trying.why, "the worker process died 1 time"));
+    expect_version(&load, 1);
+    gyre_close(runtime);
+}
+
+/* The command, at a server, before attached clients. */
+static void a_server_tries_it(void)
+{
+    static char socket_path[64];
+    char command[1024];
+    gyre_server *server;
+    snprintf(socket_path, sizeof socket_path, "/tmp/gyre-canary-%d.sock", (int)getpid());
+    gyre_runtime *runtime = open_runtime(NULL);
+    struct load load = {.kernel = launch(runtime, "quote"), .mistaken = true};
+    const gyre_serve_desc desc = {.size = sizeof desc, .path = socket_path};
+    must(gyre_serve(runtime, &desc, &server));
+    begin_load(&load);
+    snprintf(command, sizeof command, "%s swap quote '%s' --canary 1/4 --messages 4000 --for 60 --socket %s",
+             GYRE_COMMAND, file("quote_2", "quote"), socket_path);
+    require(system(command) != 0);
+    snprintf(command, sizeof command, "%s swap quote '%s' --canary 1/4 --messages 100 --for 60 --socket %s",
+             GYRE_COMMAND, file("quote_3", "quote"), socket_path);
+    require(system(command) == 0);
+    end_load(&load);
+    load.mistaken = false;
+    expect_version(&load, 3);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
+/* ---- the campaign ---- */
+
+/*
+ * Swaps, canaries and rollbacks in turn of a keyed actor that keeps checkpoints and a journal, under load. The caller knows what each
+ * account has to have; in the end the states are read and compared.
+ */
+static void campaign(unsigned rounds)
+{
+    char folder[] = "/tmp/gyre-canary-XXXXXX", where[64], command[128];
+    require(mkdtemp(folder) != NULL);
+    snprintf(where, sizeof where, "gyre.journal_dir=%s", folder);
+    const char *const settings[] = {where, "kernel.accounts.checkpoints=true",
+                                    "queue.accounts.durability=journal", NULL};
+    gyre_runtime *runtime = open_runtime(settings);
+    struct load load = {.kernel = launch(runtime, "accounts"), .keyed = true, .mistaken = true};
+    gyre_canary_report report;
+    unsigned taken = 0, back = 0, swaps = 0;
+    begin_load(&load);
+    for (unsigned i = 0; i < rounds; i++) {
+        if (i % 3 == 0) {
+            must(gyre_kernel_swap(load.kernel, file(i % 2 ? "quote_1" : "quote_3", "accounts"), soon()));
+            swaps++;
+        } else if (i % 3 == 1) {
+            must(try_on(load.kernel, file(i % 2 ? "quote_1" : "quote_3", "accounts"), part(1, 4, 50),
+                        &report));
+            taken++;
+        } else {
+            require(try_on(load.kernel, file("quote_2", "accounts"), part(1, 4, 5000), &report) ==
+                    GYRE_FAILED);
+            require(strstr(gyre_error_text(), "fails more"));
+            must(gyre_kernel_swap_back(load.kernel, soon()));
+            back++;
+        }
+    }
+    end_load(&load);
+    for (uint64_t account = 0; account < ACCOUNTS; account++) {
+        quote_given state;
+        must(gyre_kernel_key_read(load.kernel, &account, sizeof account, &state, sizeof state));
+        require(state.total == load.totals[account] && state.count == load.counts[account]);
+    }
+    printf(
+        "%u swaps, %u canaries that took over, %u that went back and a rollback each; %llu messages, %llu of them "
+        "failed by the mistake; states as counted\n",
+        swaps, taken, back, (unsigned long long)load.calls, (unsigned long long)load.failed);
+    gyre_close(runtime);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    require(system(command) == 0);
+}
+
+static void campaign_in_short(void)
+{
+    campaign(ROUNDS);
+}
+
+static void nothing(void)
+{
+}
+
+int main(int argc, char **argv)
+{
+    static const named_case cases[] = {
+        {"a_lane_kernel_has_one", a_lane_kernel_has_one},
+        {"a_block_kernel_has_one", a_block_kernel_has_one},
+        {"a_keyed_actor_has_one", a_keyed_actor_has_one},
+        {"keys_have_one_handler", keys_have_one_handler},
+        {"others_wait", others_wait},
+        {"what_has_none_is_told", what_has_none_is_told},
+        {"a_slow_handler_goes_back", a_slow_handler_goes_back},
+        {"a_worker_dies_meanwhile", a_worker_dies_meanwhile},
+        {"a_server_tries_it", a_server_tries_it},
+        {"campaign_in_short", campaign_in_short},
+    };
+    if (argc > 2 && strcmp(argv[1], "campaign") == 0) {
+        campaign((unsigned)strtoul(argv[2], NULL, 10));
+        return 0;
+    }
+    return RUN_NAMED(argc, argv, nothing, cases);
+}
