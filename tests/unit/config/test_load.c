@@ -441,9 +441,9 @@ START_TEST(an_unknown_key_warns_with_the_nearest_name)
         only_warning(sandbox_config()),
         sandbox_text("$/etc/gyre.ini:2: unknown key 'capacity' in [gyre], ignored; it is of [queue.NAME], "
                      "[link.NAME], [topic.NAME] and [pool.NAME]"));
-    sandbox_write("etc/gyre.ini", "[pool.desks]\nlevel = 1\n");
+    sandbox_write("etc/gyre.ini", "[pool.desks]\nto = desk\n");
     ck_assert_str_eq(only_warning(sandbox_config()),
-                     sandbox_text("$/etc/gyre.ini:2: unknown key 'level' in [pool.desks], ignored; it is of "
+                     sandbox_text("$/etc/gyre.ini:2: unknown key 'to' in [pool.desks], ignored; it is of "
                                   "[link.NAME] and [topic.NAME]"));
     sandbox_write("etc/gyre.ini", "[queue.orders]\nstrict = yes\n");
     ck_assert_str_eq(
