@@ -142,6 +142,7 @@ static void make_workers(uint32_t blocks, bool parks)
                                             .kernel = *gyre_cpu_module_table()->first,
                                             .control = &world.control.region,
                                             .blocks = blocks,
+                                            .together = 1,
                                             .present = blocks,
                                             .idle = parks ? GYRE_IDLE_PARK : GYRE_IDLE_ADAPTIVE,
                                             .light_barriers = 1,

@@ -159,6 +159,7 @@ static void make_stage(struct stage *stage, const gyre_cpu_kernel *kernel, uint3
                                              .kernel = kernel,
                                              .control = &stage->control.region,
                                              .blocks = blocks,
+                                             .together = 1,
                                              .present = blocks,
                                              .idle = variant & 1 ? GYRE_IDLE_PARK : GYRE_IDLE_ADAPTIVE,
                                              .light_barriers = variant >> 1 & 1,
