@@ -133,13 +133,13 @@ stage()
 stage_fuzz()
 {
     local tests='unit|plugins|stress|conformance/cpu|conformance/opencl_gathered|crash|durable|changes|cluster|attach'
-    local not='^unit/cuda/|^crash/.*(opencl|cuda)' # minutes of compilers that are not ours
+    local not='^unit/cuda/|^crash/.*(opencl|cuda)|^attach/foreign/opencl_' # minutes of compilers that are not ours
     if compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' >/dev/null && have clang; then
         stage fuzz "unit, plugin, stress, conformance, crash, journal and attach tests under AddressSanitizer and UndefinedBehaviorSanitizer, short fuzz runs" \
-            -- -R "^(fuzz|$tests)/" -E "$not" -LE '^more$'
+            -- -R "^(fuzz|$tests)/" -E "$not"
     else
         stage asan "unit, plugin, stress, conformance, crash, journal and attach tests under AddressSanitizer and UndefinedBehaviorSanitizer" "$@" \
-            -- -R "^($tests)/" -E "$not" -LE '^more$'
+            -- -R "^($tests)/" -E "$not"
         record fuzz skipped fuzz/all "clang with libFuzzer is not on this machine"
     fi
 }
@@ -247,7 +247,7 @@ check_stages()
     fi
     stage dev "what takes long" -- "${which[@]}"
     stage tsan "unit, stress and conformance tests under ThreadSanitizer" "${compiler[@]}" \
-        -- -R '^(unit|stress|conformance/(cpu|opencl_gathered))/' -LE '^more$'
+        -- -R '^(unit|stress|conformance/(cpu|opencl_gathered))/'
     stage_fuzz "${compiler[@]}"
     stage_lint "$@"
 }
