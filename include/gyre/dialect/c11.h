@@ -128,7 +128,8 @@ GYRE_INLINE_ void gyre_write_failure_(gyre_slot *out, gyre_i32 code, const char 
 typedef gyre_u64 gyre_wide_ __attribute__((vector_size(32), aligned(16), may_alias));
 typedef gyre_u64 gyre_last_ __attribute__((vector_size(16), aligned(16), may_alias));
 
-typedef union gyre_small_ {
+/* It may alias: handlers read and write it as types of theirs. */
+typedef union __attribute__((may_alias)) gyre_small_ {
     struct {
         gyre_wide_ wide;
         gyre_last_ last;
