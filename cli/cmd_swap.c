@@ -24,7 +24,7 @@ static const char HELP[] =
     "\n"
     "--canary 1/16 first gives the new handler a sixteenth of the messages, of a keyed actor a sixteenth of the keys, while the old one\n"
     "answers the others. It gets all of them when it is no worse: it fails no larger share of its messages, no worker process dies, and\n"
-    "with `timing` it does not take twice as long. Else the old handler goes on, and the exit code is 1. Kernels that keep one state for\n"
+    "with `timing` it does not take more than twice as long and a microsecond more. Else the old handler goes on, and the exit code is 1. Kernels that keep one state for\n"
     "all messages have no canary. The command waits for the end; --rollback from elsewhere ends a canary before.\n"
     "\n"
     "--rollback brings the handler back that worked before the last swap, as it was compiled then. What was done since stays;\n"
@@ -33,12 +33,12 @@ static const char HELP[] =
     "Only the user whose server it is, and root, may swap.\n"
     "\n"
     "Options:\n"
-    "  --canary SHARE       the part of the messages or keys that the new handler gets at first, such as 1/16\n"
+    "  --canary SHARE       the part of the messages or keys that the new handler gets at first, such as 1/16; of 1048576 at most\n"
     "  --for SECONDS        how long at most, up to a day; default 10\n"
     "  --messages N         so many messages of the new handler are enough\n"
     "  --rollback           the handler before the last swap, and no file\n"
     "  --socket PATH        where the server is; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
-    "  --timeout MS         how long it may take, up to a minute; default 30000\n"
+    "  --timeout MS         how long it may take, up to a minute, besides --for; default 30000\n"
     "  and the options of every command: gyre help\n"
     "\n"
     "Exit codes: 1 the handler was not swapped, 3 nobody serves, 4 configuration, 5 timeout.\n"
@@ -118,7 +118,8 @@ static int check(cli_context *cli, struct wish *wish)
         return cli_usage_error(cli, "%s: expected --canary SHARE with it",
                                wish->seconds ? "--for" : "--messages");
     if (wish->share && !read_share(wish->share, &wish->canary))
-        return cli_usage_error(cli, "--canary: expected a part such as 1/16, found '%s'", wish->share);
+        return cli_usage_error(cli, "--canary: expected a part such as 1/16, of %d at most, found '%s'",
+                               CANARY_OF_MAX, wish->share);
     wish->canary.time_ns = wish->seconds * UINT64_C(1000000000);
     wish->canary.messages = wish->messages;
     return CLI_OK;

@@ -36,18 +36,21 @@ gyre_status gyre_kernel_swap_back(gyre_kernel *kernel, uint64_t deadline_ns)
 gyre_status gyre_kernel_swap_canary(gyre_kernel *kernel, const char *source, const gyre_canary_desc *desc,
                                     uint64_t deadline_ns, gyre_canary_report *report)
 {
-    gyre_canary_report unread = {.size = sizeof unread};
+    gyre_canary_report made = {.size = sizeof made};
     gyre_canary_desc how = {.size = sizeof how};
     if (!kernel || !source || !source[0] || !desc || desc->size < sizeof desc->size ||
-        (report && report->size < sizeof *report))
+        (report && report->size < sizeof report->size))
         return GYRE_ARGUMENTS("gyre_kernel_swap_canary", {"kernel", kernel}, {"source", source && source[0]},
-                              GYRE_SIZED(desc),
-                              {"report of its size", !report || report->size >= sizeof *report});
+                              GYRE_SIZED(desc), GYRE_SIZED_OR_NULL(report));
     memcpy(&how, desc, desc->size < sizeof how ? desc->size : sizeof how);
-    const gyre_status status = check_own(kernel, "gyre_kernel_swap_canary");
-    return status == GYRE_OK
-               ? gyre_change_canary(kernel, source, &how, NULL, NULL, deadline_ns, report ? report : &unread)
-               : status;
+    gyre_status status = check_own(kernel, "gyre_kernel_swap_canary");
+    if (status == GYRE_OK)
+        status = gyre_change_canary(kernel, source, &how, NULL, NULL, deadline_ns, &made);
+    if (report) {
+        made.size = report->size;
+        memcpy(report, &made, made.size < sizeof made ? made.size : sizeof made);
+    }
+    return status;
 }
 
 gyre_status gyre_kernel_move(gyre_kernel *kernel, const char *backend, uint32_t device, uint64_t deadline_ns)

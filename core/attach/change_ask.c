@@ -48,8 +48,9 @@ static gyre_status ask(struct gyre_parcel *parcel, const struct gyre_change_requ
 static void take_told(struct gyre_parcel *parcel, gyre_canary_report *report)
 {
     const char *told = gyre_parcel_get_text(parcel);
-    snprintf(report->text, sizeof report->text, "%s", told ? told : "");
-    report->took_over = 1;
+    gyre_canary_report made = {.size = report->size, .took_over = 1};
+    snprintf(made.text, sizeof made.text, "%s", told ? told : "");
+    memcpy(report, &made, made.size < sizeof made ? made.size : sizeof made);
 }
 
 /* `report` NULL: what was done is not told. */
@@ -121,10 +122,10 @@ gyre_status gyre_served_swap_canary(const char *kernel, const char *source, cons
 {
     struct gyre_change_request request = {.kind = GYRE_CHANGE_CANARY};
     if (!kernel || !kernel[0] || !source || !source[0] || !canary || canary->size < sizeof canary->size ||
-        (desc && desc->size < sizeof desc->size) || (report && report->size < sizeof *report))
+        (desc && desc->size < sizeof desc->size) || (report && report->size < sizeof report->size))
         return GYRE_ARGUMENTS("gyre_served_swap_canary", {"kernel", kernel && kernel[0]},
                               {"source", source && source[0]}, GYRE_SIZED(canary), GYRE_SIZED_OR_NULL(desc),
-                              {"report of its size", !report || report->size >= sizeof *report});
+                              GYRE_SIZED_OR_NULL(report));
     memcpy(&request.canary, canary, canary->size < sizeof *canary ? canary->size : sizeof *canary);
     if (!request.canary.time_ns)
         request.canary.time_ns = GYRE_CANARY_TIME_NS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tries another handler on a part of a kernel's messages (canary.h). A unit is compiled of both handlers (core/pipeline/canary.c), which
+ * Tries another handler on a part of a kernel's messages (canary.h). A unit is compiled of both handlers (core/pipeline/canary_unit.c), which
  * takes the kernel's place as a swap does, calls one of the two for each message, and counts. Now and then the kernel stands, its counts are
  * read, and in the end a swap puts the new handler in its place, or the old one. So queues, clients, journals and workers know of no third thing.
  *
@@ -40,11 +40,10 @@ struct trial {
     void *context;
     struct gyre_canary_unit unit;
     gyre_kernel *old_one, *next,
-        *both;          /* successors: the handler that works, the new one, the unit of both */
-    uint32_t restarts;  /* of the kernel's worker when the canary began */
-    uint64_t before[2]; /* of a keyed actor: what an earlier canary had counted */
-    struct gyre_canary_seen seen;
-    char why[512]; /* why the old handler goes on; empty: the new one is no worse */
+        *both;         /* successors: the handler that works, the new one, the unit of both */
+    uint32_t restarts; /* of the kernel's worker when the canary began */
+    struct gyre_canary_seen seen, last; /* since the canary began; of a keyed actor: as its table counts */
+    char why[512];                      /* why the old handler goes on; empty: the new one is no worse */
 };
 
 /* ---- counts ---- */
@@ -60,8 +59,8 @@ static gyre_status download(const gyre_kernel *kernel, uint64_t offset, void *by
     return gyre_dispatch_transfer(kernel->dispatch, &desc);
 }
 
-/* Sums what the parts of a table count; halves of a word do not carry over, because each part counts to 2^32. */
-static gyre_status read_parts(const gyre_kernel *kernel, uint64_t handled[2], uint64_t failed[2])
+/* Sums what the parts of a table ever counted, modulo 2^32. */
+static gyre_status read_parts(const gyre_kernel *kernel, uint32_t handled[2], uint32_t failed[2])
 {
     const gyre_keyed_table *table = &kernel->memory.keyed->table;
     gyre_status status = GYRE_OK;
@@ -70,8 +69,8 @@ static gyre_status read_parts(const gyre_kernel *kernel, uint64_t handled[2], ui
         gyre_keyed_part part;
         status = download(kernel, table->parts_offset + i * table->part_size, &part, sizeof part);
         for (int which = 0; status == GYRE_OK && which < 2; which++) {
-            handled[which] += GYRE_CANARY_HANDLED(part.reserved[which]);
-            failed[which] += GYRE_CANARY_FAILED(part.reserved[which]);
+            handled[which] += part.canary_handled[which];
+            failed[which] += part.canary_failed[which];
         }
     }
     return status;
@@ -80,7 +79,7 @@ static gyre_status read_parts(const gyre_kernel *kernel, uint64_t handled[2], ui
 static gyre_status read_counts(const gyre_kernel *kernel, struct gyre_canary_seen *seen)
 {
     struct gyre_canary_counts counts;
-    uint64_t handled[2], failed[2];
+    uint32_t handled[2], failed[2];
     if (gyre_kernel_is_keyed(kernel)) {
         const gyre_status status = read_parts(kernel, handled, failed);
         *seen = (struct gyre_canary_seen){
@@ -111,7 +110,7 @@ static gyre_status try_to_look(struct gyre_standing *standing, uint64_t limit, s
 }
 
 /* Reads the counts, again where a checkpoint or the end of a worker process came first. */
-static gyre_status look(gyre_kernel *kernel, struct gyre_canary_seen *seen)
+static gyre_status look_at_counts(gyre_kernel *kernel, struct gyre_canary_seen *seen)
 {
     struct gyre_standing standing = gyre_standing_of(kernel);
     const uint64_t limit = gyre_clock_ns() + STAND_NS;
@@ -123,12 +122,26 @@ static gyre_status look(gyre_kernel *kernel, struct gyre_canary_seen *seen)
     }
 }
 
-static void subtract(struct gyre_canary_seen *seen, const struct gyre_canary_seen *before)
+/* Far fewer than 2^31 messages pass between two looks. A table that a worker's end set back counts nothing. */
+static void add_since(uint64_t *sum, uint64_t now, uint64_t last)
 {
-    seen->handled -= before->handled;
-    seen->failed -= before->failed;
-    seen->next_handled -= before->next_handled;
-    seen->next_failed -= before->next_failed;
+    const int32_t since = (int32_t)((uint32_t)now - (uint32_t)last);
+    *sum += since > 0 ? (uint64_t)since : 0;
+}
+
+/* Takes over what a look saw. */
+static void add_seen(struct trial *trial, const struct gyre_canary_seen *now)
+{
+    struct gyre_canary_seen *seen = &trial->seen, *last = &trial->last;
+    if (!gyre_kernel_is_keyed(trial->kernel)) {
+        *seen = *now;
+        return;
+    }
+    add_since(&seen->handled, now->handled, last->handled);
+    add_since(&seen->failed, now->failed, last->failed);
+    add_since(&seen->next_handled, now->next_handled, last->next_handled);
+    add_since(&seen->next_failed, now->next_failed, last->next_failed);
+    *last = *now;
 }
 
 /* ---- the two handlers ---- */
@@ -139,7 +152,7 @@ static gyre_status check_desc(const gyre_kernel *kernel, const gyre_canary_desc 
         return GYRE_OK;
     return gyre_error_set(
         GYRE_INVALID,
-        "the canary of kernel '%s' is to get %u/%u of the messages: expected a part of them, such as 1/16",
+        "the canary of kernel '%s' is to get %u/%u of the messages: expected a part of them, such as 1/16, of 1048576 at most",
         kernel->name, desc->share, desc->of);
 }
 
@@ -152,6 +165,7 @@ static gyre_status describe_unit(struct trial *trial)
     unit->path = gyre_build_report(build)->file;
     unit->kernel = trial->old_one->record->name;
     unit->next = trial->next->record->name;
+    unit->handler = gyre_build_handler(build);
     unit->share = trial->desc.share;
     unit->of = trial->desc.of;
     snprintf(unit->folder, sizeof unit->folder, "%s", unit->path);
@@ -218,15 +232,14 @@ static uint32_t restarts_of(gyre_kernel *kernel)
     return restarts;
 }
 
-static gyre_status begin(struct trial *trial, const char *source, uint64_t deadline_ns,
-                         struct gyre_canary_seen *before)
+static gyre_status begin_trial(struct trial *trial, const char *source, uint64_t deadline_ns)
 {
     gyre_kernel *kernel = trial->kernel;
     gyre_status status = gyre_change_check(kernel, false);
     if (status == GYRE_OK)
         status = build_both(trial, source);
     if (status == GYRE_OK && gyre_kernel_is_keyed(kernel))
-        status = look(kernel, before);
+        status = look_at_counts(kernel, &trial->last);
     if (status == GYRE_OK) {
         trial->restarts = restarts_of(kernel);
         status = gyre_swap_put(
@@ -306,7 +319,7 @@ static void say_why(struct trial *trial, enum gyre_canary_verdict verdict)
 }
 
 /* Looks at the two handlers until the new one is worse, or it is time to decide. */
-static void watch(struct trial *trial, const struct gyre_canary_seen *before)
+static void watch_handlers(struct trial *trial)
 {
     const uint64_t end = gyre_clock_ns() + trial->desc.time_ns;
     uint64_t pause = LOOK_FIRST_NS;
@@ -321,10 +334,9 @@ static void watch(struct trial *trial, const struct gyre_canary_seen *before)
             return;
         }
         struct gyre_canary_seen seen;
-        if (look(trial->kernel, &seen) ==
+        if (look_at_counts(trial->kernel, &seen) ==
             GYRE_OK) { /* else it is being brought back, or ended: the next look says */
-            subtract(&seen, before);
-            trial->seen = seen;
+            add_seen(trial, &seen);
         }
         note_seen(trial);
         is_time = gyre_clock_ns() >= end ||
@@ -343,10 +355,10 @@ static void tell_end(const struct trial *trial, gyre_canary_report *report)
     char text[sizeof report->text];
     snprintf(
         text, sizeof text,
-        "the new handler of kernel '%s' answered %llu messages and failed %llu of them, the old one %llu and %llu: %s%s%s",
+        "the new handler of kernel '%s' answered %llu messages and failed %llu of them, the old one %llu and %llu: %s%s",
         trial->kernel->name, (unsigned long long)seen->next_handled, (unsigned long long)seen->next_failed,
         (unsigned long long)seen->handled, (unsigned long long)seen->failed,
-        trial->why[0] ? "the old one goes on, because " : "the new one takes all", trial->why, "");
+        trial->why[0] ? "the old one goes on, because " : "the new one takes all", trial->why);
     gyre_runtime_log(trial->kernel->runtime, trial->why[0] ? GYRE_LOG_WARNING : GYRE_LOG_INFO, "%s", text);
     gyre_canary_report out = {.size = report->size,
                               .took_over = !trial->why[0],
@@ -382,7 +394,7 @@ static void remember(const struct trial *trial)
     pthread_mutex_unlock(&kernel->lock);
 }
 
-static gyre_status settle(struct trial *trial, gyre_canary_report *report)
+static gyre_status settle_trial(struct trial *trial, gyre_canary_report *report)
 {
     gyre_kernel *kernel = trial->kernel;
     const bool takes_over = !trial->why[0];
@@ -408,7 +420,6 @@ gyre_status gyre_change_canary(gyre_kernel *kernel, const char *source, const gy
                                gyre_canary_report *report)
 {
     struct trial *trial = calloc(1, sizeof *trial);
-    struct gyre_canary_seen before = {0};
     if (!trial)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a canary of kernel '%s'", kernel->name);
     trial->kernel = kernel;
@@ -420,11 +431,11 @@ gyre_status gyre_change_canary(gyre_kernel *kernel, const char *source, const gy
     gyre_status status = check_desc(kernel, &trial->desc);
     pthread_mutex_lock(&kernel->changer);
     if (status == GYRE_OK)
-        status = begin(trial, source, deadline_ns, &before);
+        status = begin_trial(trial, source, deadline_ns);
     pthread_mutex_unlock(&kernel->changer);
     if (status == GYRE_OK) {
-        watch(trial, &before);
-        status = settle(trial, report);
+        watch_handlers(trial);
+        status = settle_trial(trial, report);
     }
     gyre_swap_discard(trial->both);
     gyre_swap_discard(trial->next);

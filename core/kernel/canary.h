@@ -15,7 +15,7 @@ enum gyre_canary_verdict {
 
 /**
  * Compares what was seen of the two handlers (canary_judge.c). `final`: the last look; before it the new handler has to be worse by more,
- * because a few messages say little. Has no state.
+ * because a few messages say little, and how long it takes is not compared at all. Has no state.
  */
 enum gyre_canary_verdict gyre_canary_judge(const struct gyre_canary_seen *seen, bool final);
 

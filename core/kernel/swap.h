@@ -4,7 +4,7 @@
 #define GYRE_CORE_KERNEL_SWAP_H
 
 #include "core/kernel/kernel.h"
-#include "core/pipeline/canary.h"
+#include "core/pipeline/canary_unit.h"
 
 enum gyre_swap_kind {
     GYRE_SWAP_PLAIN,

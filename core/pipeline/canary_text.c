@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads a kernel file by its words (canary_text.h). It is no parser: what it takes for a name and is none, or the other way round,
- * leads to a unit that does not compile, which is told, and never to another meaning. Fields keep their names. Has no state.
+ * leads to a unit that does not compile, which is told. Macros that go from one file to the other would give the other another meaning without a
+ * word: canary_included.c refuses them. Fields keep their names. Has no state.
  */
 #include "core/pipeline/canary_text.h"
 
@@ -357,6 +358,119 @@ void gyre_canary_text_undefine(const struct gyre_canary_text *text, FILE *out)
         if (name)
             fprintf(out, "#undef %.*s\n", (int)name->length, name->at);
     }
+}
+
+/* The word behind # in the directive of `at`; NULL: it stands in none. */
+static const struct token *directive_of(const struct gyre_canary_text *text, size_t at)
+{
+    size_t begin = at;
+    if (!text->tokens[at].directive)
+        return NULL;
+    while (begin > 0 && text->tokens[begin - 1].directive)
+        begin--;
+    return neighbour(text, begin, 1);
+}
+
+/* Also #include_next, #import and #embed, which nobody writes in a kernel file. */
+static bool takes_a_file(const struct token *directive)
+{
+    return directive &&
+           (begins_with(directive, "include") || is_word(directive, "import") || is_word(directive, "embed"));
+}
+
+static bool tests_macros(const struct token *directive)
+{
+    return directive && (begins_with(directive, "if") || begins_with(directive, "elif"));
+}
+
+static size_t last_include(const struct gyre_canary_text *text)
+{
+    for (size_t i = text->count; i-- > 0;)
+        if (takes_a_file(&text->tokens[i]) && directive_of(text, i) == &text->tokens[i])
+            return i;
+    return NOWHERE;
+}
+
+size_t gyre_canary_text_early_size(const struct gyre_canary_text *text)
+{
+    const size_t last = last_include(text);
+    return last == NOWHERE ? 0 : (size_t)(text->tokens[last].at - text->tokens[0].at);
+}
+
+/* How a word stands in a directive. */
+static unsigned standing_of(const struct gyre_canary_text *text, size_t at, const struct token *directive)
+{
+    const struct token *before = neighbour(text, at, -1);
+    if (tests_macros(directive))
+        return GYRE_CANARY_TESTED;
+    return before == directive && (is_word(directive, "define") || is_word(directive, "undef"))
+               ? GYRE_CANARY_DEFINED
+               : 0;
+}
+
+bool gyre_canary_text_each_word(const struct gyre_canary_text *text,
+                                bool (*see)(void *context, const char *word, size_t length, unsigned how),
+                                void *context)
+{
+    const size_t last = last_include(text);
+    const struct token *directive = NULL;
+    for (size_t i = 0; i < text->count; i++) {
+        const struct token *token = &text->tokens[i];
+        if (!token->directive)
+            directive = NULL;
+        else if (!directive && is_sign(token, '#'))
+            directive = neighbour(text, i, 1);
+        if (token->kind != TOKEN_WORD || token == directive || takes_a_file(directive) ||
+            isdigit((unsigned char)*token->at))
+            continue;
+        const unsigned early = last != NOWHERE && i < last ? GYRE_CANARY_EARLY : 0;
+        if (!see(context, token->at, token->length,
+                 early | (directive ? standing_of(text, i, directive) : 0)))
+            return false;
+    }
+    return true;
+}
+
+/* The token behind the word `at` that is no blank and no comment. */
+static const struct token *operand_of(const struct gyre_canary_text *text, size_t at)
+{
+    for (size_t i = at + 1; i < text->count && text->tokens[i].directive; i++)
+        if (text->tokens[i].kind != TOKEN_NOTHING || *text->tokens[i].at == '"')
+            return &text->tokens[i];
+    return NULL;
+}
+
+bool gyre_canary_text_each_include(const struct gyre_canary_text *text,
+                                   bool (*see)(void *context, const char *name, size_t length, char sign),
+                                   void *context)
+{
+    for (size_t i = 0; i < text->count; i++) {
+        if (!takes_a_file(&text->tokens[i]) || directive_of(text, i) != &text->tokens[i])
+            continue;
+        const struct token *name = operand_of(text, i);
+        const char sign =
+            is_word(&text->tokens[i], "include") && name && (*name->at == '"' || *name->at == '<') ? *name->at
+                                                                                                   : '\0';
+        const char *at = sign ? name->at + 1 : text->tokens[i].at;
+        const size_t length = sign ? strcspn(at, sign == '"' ? "\"\n" : ">\n") : text->tokens[i].length;
+        if (!see(context, at, length, sign))
+            return false;
+    }
+    return true;
+}
+
+static bool forbid_word(void *context, const char *word, size_t length, unsigned how)
+{
+    if (how & GYRE_CANARY_DEFINED)
+        fprintf(context,
+                "#ifdef %.*s\n#error \"'%.*s' is a macro already before the file that defines it\"\n#endif\n",
+                (int)length, word, (int)length, word);
+    return true;
+}
+
+void gyre_canary_text_forbid(const struct gyre_canary_text *text, FILE *out)
+{
+    gyre_canary_text_each_word(text, forbid_word, out);
 }
 
 /* ---- the same with other names ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The text of a kernel file, read by its words: which names it declares at file scope, how it declares a kernel, and the same text with
- * other names. For a file that has to stand behind another one in one unit (canary.h).
+ * other names. For a file that has to stand behind another one in one unit (canary_unit.h).
  */
 #ifndef GYRE_CORE_PIPELINE_CANARY_TEXT_H
 #define GYRE_CORE_PIPELINE_CANARY_TEXT_H
@@ -35,6 +35,29 @@ bool gyre_canary_text_find(const struct gyre_canary_text *text, const char *kern
                            struct gyre_canary_declaration *out);
 /** Whether the text declares `name` at file scope. */
 bool gyre_canary_text_declares(const struct gyre_canary_text *text, const char *name);
+
+/** How a word stands in a text: several may hold. */
+enum {
+    GYRE_CANARY_DEFINED = 1, /**< #define and #undef of it */
+    GYRE_CANARY_TESTED = 2,  /**< in a line of #if, #ifdef, #ifndef, #elif */
+    GYRE_CANARY_EARLY = 4    /**< before the last #include */
+};
+
+/** Calls `see` for each word of the text that a macro could stand for, those of #include lines not. False ends it, and is returned. */
+bool gyre_canary_text_each_word(const struct gyre_canary_text *text,
+                                bool (*see)(void *context, const char *word, size_t length, unsigned how),
+                                void *context);
+/**
+ * Calls `see` for each #include with the name and the sign before it: '"' or '<', or 0 for a line whose file only the compiler knows. False
+ * ends it, and is returned.
+ */
+bool gyre_canary_text_each_include(const struct gyre_canary_text *text,
+                                   bool (*see)(void *context, const char *name, size_t length, char sign),
+                                   void *context);
+/** Bytes before the last #include; 0: there is none. */
+size_t gyre_canary_text_early_size(const struct gyre_canary_text *text);
+/** Writes lines that do not compile where a macro exists already that the text defines or takes away. */
+void gyre_canary_text_forbid(const struct gyre_canary_text *text, FILE *out);
 /** Writes `#undef` for each macro that the text defines. */
 void gyre_canary_text_undefine(const struct gyre_canary_text *text, FILE *out);
 /** Writes the text with GYRE_CANARY_PREFIX in front of each name that it declares at file scope. Lines stay where they are. */

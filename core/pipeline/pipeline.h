@@ -86,7 +86,7 @@ struct gyre_build_desc {
     void *context;
     struct gyre_build_report *report; /* NULL, or filled in after success and failure */
     const struct gyre_canary_unit
-        *canary; /* the handler that `source` is tried beside (canary.h); NULL: none */
+        *canary; /* the handler that `source` is tried beside (canary_unit.h); NULL: none */
 };
 
 /**

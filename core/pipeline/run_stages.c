@@ -8,7 +8,7 @@
 #include "core/base/file_write.h"
 #include "core/base/text.h"
 #include "core/pipeline/build.h"
-#include "core/pipeline/canary.h"
+#include "core/pipeline/canary_unit.h"
 #include "core/pipeline/handler.h"
 #include "core/pipeline/pipeline.h"
 #include "core/pipeline/run.h"
@@ -200,12 +200,32 @@ static gyre_status prepare_options(struct gyre_run *run)
     return GYRE_OK;
 }
 
+/* A canary's old handler is compiled of its text as it was, and of its headers as they are. */
+static gyre_status check_old_headers(const struct gyre_run *run)
+{
+    const struct gyre_canary_unit *canary = run->desc->canary;
+    if (!canary || !canary->handler)
+        return GYRE_OK;
+    struct gyre_source old = {.text = (char *)canary->text, .size = strlen(canary->text)};
+    snprintf(old.path, sizeof old.path, "%s", canary->path);
+    snprintf(old.folder, sizeof old.folder, "%s", canary->folder);
+    if (gyre_handler_hash(&old, run->headers, run->options) == canary->handler)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "a header of '%s' has changed since that was compiled, and a canary compiles the old handler again: give "
+        "the new header another name or folder, or swap without a canary",
+        canary->path);
+}
+
 /* Obtains the artifact in the quickest way: the source is an artifact itself, the cache has one, or it is compiled. */
 static gyre_status obtain_artifact(struct gyre_run *run)
 {
     if (run->source.is_artifact)
         return gyre_run_take_artifact(run);
     gyre_status status = prepare_options(run);
+    if (status == GYRE_OK)
+        status = check_old_headers(run);
     if (status != GYRE_OK)
         return status;
     run->handler = gyre_handler_hash(&run->source, run->headers, run->options);

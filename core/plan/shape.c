@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/pipeline/canary.h"
+#include "core/pipeline/canary_unit.h"
 
 static int64_t shape_setting(const struct gyre_shape_site *site, const char *key)
 {

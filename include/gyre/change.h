@@ -35,12 +35,12 @@ GYRE_API gyre_status gyre_kernel_swap_back(gyre_kernel *kernel, uint64_t deadlin
 /** A handler that is tried on a part of a kernel's messages. Zero-initialise, then set `size`. */
 typedef struct gyre_canary_desc {
     uint32_t size;
-    uint32_t share, of; /**< the new handler gets `share` of `of` messages: 1 of 16 */
+    uint32_t share, of; /**< the new handler gets `share` of `of` messages, which is 2^20 at most: 1 of 16 */
     uint64_t time_ns;   /**< how long both work at most; 0: ten seconds */
     uint64_t messages;  /**< so many messages of the new handler are enough; 0: all of `time_ns` */
 } gyre_canary_desc;
 
-/** What was counted of both handlers. Set `size` before the call. */
+/** What was counted of both handlers. Set `size` before the call: as much is filled in. */
 typedef struct gyre_canary_report {
     uint32_t size;
     uint32_t took_over;                 /**< 1: the new handler has all messages now */
@@ -53,9 +53,11 @@ typedef struct gyre_canary_report {
  * As gyre_kernel_swap, but first a part of the messages alone goes to the new handler while the old one answers the others: of a keyed actor a
  * part of its keys, each with all its messages, of other kernels every so many messages. The new handler gets all of them when it failed no
  * larger share of its messages than chance explains, no worker process died meanwhile, and, in kernels with `timing`, it takes no more than
- * twice as long; else the old one goes on, and the error is FAILED with the counts. Returns when that is decided. What either of them
+ * twice as long and a microsecond more; else the old one goes on, and the error is FAILED with the counts, which `report` has as well: a file that does not
+ * compile is FAILED with an empty `text`, as after any other error. Returns when that is decided. `deadline_ns` is for the swap to both handlers; `time_ns` comes on top. What either of them
  * did stays. gyre_kernel_swap_back ends a canary before; other swaps and moves fail with AGAIN meanwhile. UNIMPLEMENTED for kernels that keep
- * one state, or write buffers, for all messages, and for files that `gyre compile` made. `report` may be NULL.
+ * one state, or write buffers, for all messages, for hooks, actors and kernels that a header declares, and for files that `gyre compile`
+ * made; INCOMPATIBLE when macros or headers of one file could mean another thing beside the other (docs/operations.md). `report` may be NULL.
  */
 GYRE_API gyre_status gyre_kernel_swap_canary(gyre_kernel *kernel, const char *source,
                                              const gyre_canary_desc *desc, uint64_t deadline_ns,
@@ -80,7 +82,7 @@ GYRE_API gyre_status gyre_served_swap(const char *kernel, const char *source, co
 
 /**
  * Asks a server to try a handler on a part of a kernel's messages, as gyre_kernel_swap_canary does there, for a day at most. Of `report`, which
- * may be NULL, `took_over` and `text` are filled in, after a success. The rest is as for gyre_served_swap.
+ * may be NULL, `took_over` and `text` are filled in, after a success. The deadline of `desc` is for the swap, and the time of the canary comes on top. The rest is as for gyre_served_swap.
  */
 GYRE_API gyre_status gyre_served_swap_canary(const char *kernel, const char *source,
                                              const gyre_canary_desc *canary, const gyre_attach_desc *desc,

@@ -81,7 +81,9 @@ typedef struct gyre_keyed_part {
     gyre_u32 hand;      /* where the search for the key that was not used for longest goes on */
     gyre_u32 reminders; /* entries in the heap */
     gyre_u32 reserved_reminders;
-    gyre_u64 reserved[2];
+    gyre_u32 canary_handled
+        [2]; /* messages, modulo 2^32, that went to the handler of a canary that works, and to the new one; */
+    gyre_u32 canary_failed[2]; /* and those of them that failed */
 } gyre_keyed_part;
 
 /** An entry; behind it lie the key, and the state at gyre_keyed_table.state_offset. */

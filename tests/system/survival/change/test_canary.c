@@ -203,8 +203,11 @@ static void *try_in_thread(void *argument)
 /* Calls until version 3 answers: the canary works. */
 static void await_canary(struct load *load)
 {
-    while (!load->of_version[3])
+    const uint64_t limit = soon();
+    while (!load->of_version[3]) {
+        require(gyre_now_ns() < limit);
         call_once(load);
+    }
 }
 
 /* Each key has one handler for as long as the canary works, and about a quarter of them the new one. */
@@ -279,6 +282,51 @@ static void refuse(gyre_runtime *runtime, const char *kernel, const gyre_launch_
     must(gyre_kernel_terminate(launched, soon(), NULL));
 }
 
+static void put_file(const char *folder, const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *out = fopen(path, "w");
+    require(out && fputs(text, out) >= 0 && fclose(out) == 0);
+}
+
+/* A macro of the old file's header would stay for the new file; and the old file's header is another text than when it was compiled. */
+static void headers_that_differ_are_told(gyre_runtime *runtime)
+{
+    char folder[] = "/tmp/gyre-canary-XXXXXX", source[256], command[128];
+    gyre_kernel *launched;
+    gyre_canary_report report;
+    require(mkdtemp(folder) != NULL);
+    put_file(folder, "fee.h", "#define FEE 19\n");
+    put_file(folder, "asked.h",
+             "#pragma once\n#define ASKED(FIELD) FIELD(u64, price)\nGYRE_MESSAGE(asked, ASKED)\n");
+    put_file(
+        folder, "fees.gyre.c",
+        "#include <gyre/kernel.h>\n#include \"asked.h\"\n#include \"fee.h\"\n"
+        "GYRE_KERNEL(fees, asked, asked)\n{\n    reply->price = request->price + FEE;\n    return GYRE_REPLY;\n}\n");
+    put_file(
+        folder, "next.gyre.c",
+        "#include <gyre/kernel.h>\n#include \"asked.h\"\n#ifndef FEE\n#define FEE 7\n#endif\n"
+        "GYRE_KERNEL(fees, asked, asked)\n{\n    reply->price = request->price + FEE;\n    return GYRE_REPLY;\n}\n");
+    snprintf(source, sizeof source, "%s/fees.gyre.c", folder);
+    const gyre_launch_desc desc = {.size = sizeof desc, .source = source};
+    must(gyre_launch(runtime, &desc, &launched));
+    snprintf(command, sizeof command, "%s/next.gyre.c", folder);
+    expect_refused(try_on(launched, command, part(1, 2, 1), &report), GYRE_INCOMPATIBLE, "names 'FEE'");
+    put_file(folder, "fee.h", "#define FEE 20\n");
+    expect_refused(try_on(launched, source, part(1, 2, 1), &report), GYRE_INCOMPATIBLE,
+                   "has changed since that was compiled");
+    require(report.size == sizeof report && !report.took_over && !report.text[0]);
+    const gyre_canary_desc half = part(1, 2, 1); /* a program whose report is a shorter one */
+    report = (gyre_canary_report){.size = sizeof report.size + sizeof report.took_over, .text = "kept"};
+    expect_refused(gyre_kernel_swap_canary(launched, source, &half, soon(), &report), GYRE_INCOMPATIBLE,
+                   "has changed");
+    require(strcmp(report.text, "kept") == 0);
+    must(gyre_kernel_terminate(launched, soon(), NULL));
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    require(system(command) == 0);
+}
+
 static void what_has_none_is_told(void)
 {
     gyre_runtime *runtime = open_runtime(NULL);
@@ -293,6 +341,7 @@ static void what_has_none_is_told(void)
     refuse(runtime, "quote", &plain, part(3, 2, 1), GYRE_INVALID, "expected a part of them, such as 1/16");
     const gyre_canary_desc half = part(1, 2, 1);
     require(gyre_kernel_swap_canary(NULL, "x", &half, soon(), &report) == GYRE_INVALID);
+    headers_that_differ_are_told(runtime);
     gyre_close(runtime);
 }
 

@@ -3,8 +3,8 @@
  * Two handlers in one unit: the text that a canary runs, in which a kernel gives some of its messages to the handler of another file, and
  * counts what both of them did (core/kernel/canary.c). It is a text of the dialect, so every backend compiles it.
  */
-#ifndef GYRE_CORE_PIPELINE_CANARY_H
-#define GYRE_CORE_PIPELINE_CANARY_H
+#ifndef GYRE_CORE_PIPELINE_CANARY_UNIT_H
+#define GYRE_CORE_PIPELINE_CANARY_UNIT_H
 
 #include "core/pipeline/source.h"
 #include "gyre/backend.h"
@@ -19,6 +19,7 @@ struct gyre_canary_unit {
     char folder[PATH_MAX]; /* of that file, for what it includes */
     const char *kernel;    /* the kernel of that file */
     const char *next;      /* the kernel of the new file */
+    uint64_t handler;      /* gyre_build_handler of the one that works; 0: unknown */
     uint32_t share, of;    /* the new handler gets `share` of `of` messages, or keys */
 };
 
@@ -32,15 +33,8 @@ struct gyre_canary_counts {
 };
 
 /**
- * What a keyed actor counts in `reserved` of each part of its table: of the old handler in the first word, of the new one in the second,
- * the messages in the lower half, and those that failed in the upper one.
- */
-#define GYRE_CANARY_HANDLED(word) ((uint32_t)(word))
-#define GYRE_CANARY_FAILED(word)  ((uint32_t)((word) >> 32))
-
-/**
  * Puts the unit's text in the place of the new file's. UNIMPLEMENTED, with a sentence, for kernels that cannot have a canary, INCOMPATIBLE
- * when the two files include different texts by one name.
+ * when what the two include would mean another thing for one of them (canary_included.h). Keyed actors count in gyre_keyed_part.
  */
 gyre_status gyre_canary_compose(const struct gyre_canary_unit *unit, struct gyre_source *source);
 

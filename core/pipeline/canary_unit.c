@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Composes the unit of a canary (canary.h): the text of the file that works, unchanged; the text of the new file, whose names get a
+ * Composes the unit of a canary (canary_unit.h): the text of the file that works, unchanged; the text of the new file, whose names get a
  * prefix; and a kernel of the old one's types that calls one of the two handlers for each message. Has no state.
  */
-#include "core/pipeline/canary.h"
+#include "core/pipeline/canary_unit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/files.h"
+#include "core/pipeline/canary_included.h"
 #include "core/pipeline/canary_text.h"
 #include "core/pipeline/pipeline.h"
 #include "core/pipeline/unit.h"
-
-#include <fcntl.h>
-#include <unistd.h>
 
 struct composition {
     const struct gyre_canary_unit *unit;
@@ -26,59 +23,18 @@ struct composition {
 
 /* ---- what both include ---- */
 
-static char *read_beside(const char *folder, const char *name, size_t length)
-{
-    char path[PATH_MAX * 2];
-    size_t size = 0;
-    snprintf(path, sizeof path, "%s%s%.*s", name[0] == '/' ? "" : folder, name[0] == '/' ? "" : "/",
-             (int)length, name);
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char *text = descriptor < 0 ? NULL : gyre_file_text(descriptor, GYRE_SOURCE_SIZE_MAX, &size);
-    if (descriptor >= 0)
-        close(descriptor);
-    return text;
-}
-
-/* The name in a line `#include "NAME"`, and its length; NULL: it is another line. */
-static const char *included_name(const char *line, size_t *length)
-{
-    line += strspn(line, " \t");
-    if (*line++ != '#')
-        return NULL;
-    line += strspn(line, " \t");
-    if (strncmp(line, "include", 7) != 0)
-        return NULL;
-    line += 7 + strspn(line + 7, " \t");
-    if (*line++ != '"')
-        return NULL;
-    *length = strcspn(line, "\"\n");
-    return line;
-}
-
-/* A header is read once in a unit. So what the two files call by one name has to be one text. */
 static gyre_status check_included(const struct composition *composition)
 {
-    const char *there = composition->unit->folder, *here = composition->source->folder;
-    gyre_status status = GYRE_OK;
-    size_t length = 0;
-    if (strcmp(there, here) == 0)
-        return GYRE_OK;
-    for (const char *line = composition->unit->text; line && status == GYRE_OK; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        const char *name = included_name(line, &length);
-        if (!name)
-            continue;
-        char *one = read_beside(there, name, length), *other = read_beside(here, name, length);
-        if (one && other && strcmp(one, other) != 0)
-            status = gyre_error_set(
-                GYRE_INCOMPATIBLE,
-                "'%.*s' is another text in '%s' than in '%s', and a canary runs both handlers with one: give both the same, "
-                "or swap without a canary",
-                (int)length, name, here, there);
-        free(one);
-        free(other);
-    }
-    return status;
+    const struct gyre_canary_unit *unit = composition->unit;
+    const struct gyre_source *source = composition->source;
+    return gyre_canary_check_included(&(struct gyre_canary_pair){.old_path = unit->path,
+                                                                 .old_folder = unit->folder,
+                                                                 .old_text = unit->text,
+                                                                 .old_words = composition->old_text,
+                                                                 .new_path = source->path,
+                                                                 .new_folder = source->folder,
+                                                                 .new_text = source->text,
+                                                                 .new_words = composition->new_text});
 }
 
 /* ---- which kernels may have one ---- */
@@ -289,7 +245,8 @@ static void write_keyed(const struct composition *composition, FILE *out)
         "    return (gyre_u32)(hash >> 33) %% %u < %u;\n}\n"
         "GYRE_HELPER void gyre_canary_count_(GYRE_KEYED_AT_ gyre_keyed_part *part, const GYRE_GLOBAL gyre_u8 *key, "
         "gyre_u32 size, gyre_u32 failed)\n{\n"
-        "    part->reserved[gyre_canary_choice(key, size)] += 1 + ((gyre_u64)failed << 32);\n}\n",
+        "    const gyre_u32 which = gyre_canary_choice(key, size);\n"
+        "    part->canary_handled[which]++;\n    part->canary_failed[which] += failed;\n}\n",
         composition->unit->of, composition->unit->share);
     fprintf(out, "GYRE_KEYED_ACTOR(%s, %s, %s, %s, %s)\n{\n", GYRE_CANARY_KERNEL, was->arguments[1],
             was->arguments[2], was->arguments[3], was->arguments[4]);
@@ -307,6 +264,7 @@ static void write_unit(const struct composition *composition, FILE *out)
     const struct gyre_source *source = composition->source;
     if (is_keyed(&composition->was)) /* the dialect calls gyre_canary_count_ */
         fputs("#define GYRE_CANARY 1\n", out);
+    gyre_canary_text_forbid(composition->old_text, out);
     fputs("#line 1 ", out);
     gyre_unit_quote(out, composition->unit->path);
     fprintf(out, "\n%s\n", composition->unit->text);
