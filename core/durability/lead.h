@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernel that leads the checkpoints of its pipeline: the first stage that has some. The checkpoints of all stages count at one moment
- * (core/links/keep.h), and the queue by which requests enter has its log with the leader: what it covers counts with the leader's
+ * (core/links/kept.h), and the queue by which requests enter has its log with the leader: what it covers counts with the leader's
  * checkpoint, and what came since is handled again through another queue that enters the pipeline.
  *
  * Only a request at a time that has no completion is handled again so, and nothing else beside it: so it is known which one took a worker

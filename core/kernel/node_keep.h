@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a stage of a pipeline keeps between messages: its checkpoints are those of all stages, taken at one moment, and one stage leads
- * them (keeper.h). Which stages, and when: core/links/keep.h. Call without kernel->lock.
+ * them (keeper.h). Which stages, and when: core/links/kept.h. Call without kernel->lock.
  */
 #ifndef GYRE_CORE_KERNEL_NODE_KEEP_H
 #define GYRE_CORE_KERNEL_NODE_KEEP_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checkpoints of a pipeline (keep.h). */
-#include "core/links/keep.h"
+/* Checkpoints of a pipeline (kept.h). */
+#include "core/links/kept.h"
 
 #include <time.h>
 

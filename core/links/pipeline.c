@@ -18,7 +18,7 @@
 #include "core/links/apart.h"
 #include "core/links/pipeline_make.h"
 #include "core/links/joined.h"
-#include "core/links/keep.h"
+#include "core/links/kept.h"
 #include "core/observation/observation.h"
 #include "core/links/subscriber.h"
 #include "core/queue/end.h"

@@ -106,7 +106,7 @@ struct gyre_pipeline_entry {
     bool stuck;    /* the device died: it goes with the pipeline */
 };
 
-/** What its stages keep outlives their worker process (keep.h). Constant while the pipeline is listed, but for what is marked. */
+/** What its stages keep outlives their worker process (kept.h). Constant while the pipeline is listed, but for what is marked. */
 struct gyre_pipeline_keep {
     gyre_kernel *leader;    /* NULL: no stage has checkpoints, or nothing would put them back */
     gyre_queue *entry;      /* the only queue that clients have */

@@ -14,7 +14,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/links/joined.h"
-#include "core/links/keep.h"
+#include "core/links/kept.h"
 #include "core/links/pipeline.h"
 
 enum { LOOK_NS = 1000000, CATCH_UP_NS = 200000 };

@@ -9,8 +9,8 @@
  *
  * Locks: keep.saving, for one checkpoint at a time; then pipeline->lock while stages stand.
  */
-#ifndef GYRE_CORE_LINKS_KEEP_H
-#define GYRE_CORE_LINKS_KEEP_H
+#ifndef GYRE_CORE_LINKS_KEPT_H
+#define GYRE_CORE_LINKS_KEPT_H
 
 #include <stdbool.h>
 
