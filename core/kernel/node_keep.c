@@ -22,11 +22,11 @@ bool gyre_node_is_saved_together(gyre_kernel *kernel)
     return together;
 }
 
-void gyre_node_save_together(gyre_kernel *kernel, bool together)
+void gyre_node_save_together(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel); /* one that is being taken of the kernel alone ends first */
-    kernel->node.saved_together = together;
+    kernel->node.saved_together = true;
     pthread_mutex_unlock(&kernel->lock);
 }
 

@@ -16,11 +16,11 @@ static inline bool gyre_node_saves_together(const gyre_kernel *kernel)
 }
 /** Whether the kernel is a stage whose checkpoints its pipeline takes. */
 bool gyre_node_is_saved_together(gyre_kernel *kernel);
-/** Leaves the stage's checkpoints to its pipeline, or to the stage again. */
-void gyre_node_save_together(gyre_kernel *kernel, bool together);
+/** Leaves the stage's checkpoints to its pipeline, until it is no stage of it any more. */
+void gyre_node_save_together(gyre_kernel *kernel);
 /** The stage leads: gyre_keeper.lead. It has checkpoints. */
 gyre_status gyre_node_lead(gyre_kernel *leader, gyre_queue *entry);
-/** Senders of the entry wait from here on, until gyre_node_let_go; and whether all that they sent is completed. */
+/** Senders of the entry wait from here on, until gyre_node_let_go_entry; and whether all that they sent is completed. */
 void gyre_node_hold_entry(gyre_queue *entry);
 void gyre_node_let_go_entry(gyre_queue *entry);
 bool gyre_node_entry_is_settled(const gyre_queue *entry);

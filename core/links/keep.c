@@ -81,7 +81,7 @@ gyre_status gyre_keep_begin(gyre_pipeline *pipeline)
     keep->target = target;
     for (int i = 0; i < pipeline->node_count; i++)
         if (is_kept(&pipeline->nodes[i]))
-            gyre_node_save_together(pipeline->nodes[i].kernel, true);
+            gyre_node_save_together(pipeline->nodes[i].kernel);
     return GYRE_OK;
 }
 

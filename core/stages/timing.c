@@ -32,9 +32,7 @@
 #include "gyre/waiting.h"
 
 #define WINDOW_NS     UINT64_C(20000000) /* age at which bounds are made anew; clocks drift by some 10 ppm */
-#define PACED_FROM    64 /* where one message of so many or fewer is timed, as the CPU backend has it (c11.h), */
-#define PACE_NS       UINT64_C(5000)   /* messages that come faster are passed over, */
-#define PASS_MOST     64               /* all but one of so many at most */
+#define STRIDE_MOST   (GYRE_PASS_MOST + 1) /* of so many messages whose turn it is one is noted at least */
 #define STAMP_WAIT_NS UINT64_C(100000) /* longest wait for a stamp, which may arrive after its completion */
 
 /* How far the device's clock is ahead: not less than `low`, not more than `high`. */
@@ -46,8 +44,7 @@ struct bounds {
 struct departure {
     uint64_t number; /* index of the slot's request, plus 1; stored last */
     uint64_t sent_ns;
-    uint64_t stamp;  /* 0: nobody traced the process when the request was sent */
-    uint64_t weight; /* for how many messages it counts */
+    uint64_t stamp; /* 0: nobody traced the process when the request was sent */
 };
 
 struct entry {
@@ -68,9 +65,10 @@ struct gyre_queue_timing {
     struct entry *entries;        /* for each slot: the times of the last request that was received there */
     bool silent; /* a handler left no stamp once: receivers do not wait for stamps any more */
     struct bounds now, before;
-    uint64_t window_ns;              /* when `now` began */
-    uint64_t timed, weight;          /* with those that were passed over; for how many the next one counts */
-    gyre_trace_point traced;         /* `record` is the queue's */
+    uint64_t window_ns;      /* when `now` began */
+    uint64_t timed, weight;  /* with those that were passed over; for how many the next one counts */
+    uint64_t turn;           /* of those whose turn it was: the index of the first that counts nowhere yet */
+    gyre_trace_point traced; /* `record` is the queue's */
     struct gyre_device_clock device; /* for traces alone */
     /* Of a lent queue in its server: what the client tells, which is taken whenever somebody asks for the times. */
     gyre_observe_histogram times[GYRE_OBSERVE_TIMES];
@@ -101,15 +99,15 @@ static uint64_t next_timed(uint64_t stride, uint64_t index)
 static void adapt_stride(struct gyre_queue_timing *timing, uint64_t stride, uint64_t count, uint64_t now,
                          bool traced)
 {
-    if (timing->every < PACED_FROM)
+    if (timing->every < GYRE_PACED_FROM)
         return;
     const uint64_t gap = now - __atomic_load_n(&timing->noted_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&timing->noted_ns, now, __ATOMIC_RELAXED);
-    if (traced || gap > PASS_MOST * PACE_NS)
+    if (traced || gap > (uint64_t)STRIDE_MOST * GYRE_PACE_NS)
         stride = timing->every;
-    else if (gap < PACE_NS * count && stride < timing->every * PASS_MOST)
+    else if (gap < GYRE_PACE_NS * count && stride < timing->every * STRIDE_MOST)
         stride *= 2;
-    else if (gap > 4 * PACE_NS * count && stride > timing->every)
+    else if (gap > 4 * GYRE_PACE_NS * count && stride > timing->every)
         stride /= 2;
     __atomic_store_n(&timing->stride, stride, __ATOMIC_RELAXED);
 }
@@ -127,7 +125,6 @@ static void timing_sent(gyre_queue *queue, const struct gyre_sending *sending)
         struct departure *departure = &timing->departures[index & gyre_ring_of(queue)->mask];
         __atomic_store_n(&departure->sent_ns, now, __ATOMIC_RELAXED);
         __atomic_store_n(&departure->stamp, stamp, __ATOMIC_RELAXED);
-        __atomic_store_n(&departure->weight, stride / timing->every, __ATOMIC_RELAXED);
         __atomic_store_n(&departure->number, index + 1, __ATOMIC_RELEASE); /* pairs with is_due */
     }
 }
@@ -141,7 +138,6 @@ static bool is_due(const gyre_queue *queue, const struct gyre_queue_timing *timi
     departure->number = __atomic_load_n(&noted->number, __ATOMIC_ACQUIRE);
     departure->sent_ns = __atomic_load_n(&noted->sent_ns, __ATOMIC_RELAXED);
     departure->stamp = __atomic_load_n(&noted->stamp, __ATOMIC_RELAXED);
-    departure->weight = __atomic_load_n(&noted->weight, __ATOMIC_RELAXED);
     return departure->number == index + 1 && timing->entries[place].number != index + 1;
 }
 
@@ -298,6 +294,21 @@ static uint64_t first_noted(const gyre_queue *queue, const struct gyre_queue_tim
     return end;
 }
 
+/*
+ * For how many messages request `index` counts, which was received: itself, and those since the last one whose turn it was and that their
+ * sender did not note. One that is taken behind a later one counts for none, since that one counted for it. Under the lock.
+ */
+static uint64_t take_turns(struct gyre_queue_timing *timing, uint64_t index)
+{
+    if (timing->every < GYRE_PACED_FROM)
+        return 1;
+    const uint64_t first = timing->turn;
+    if (index < first)
+        return 0;
+    timing->turn = index + timing->every;
+    return (timing->turn - first) / timing->every;
+}
+
 static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
 {
     struct gyre_queue_timing *timing = timing_of(queue);
@@ -318,7 +329,8 @@ static void timing_taken(gyre_queue *queue, uint64_t first, uint64_t end)
         entry->stamped = await_stamp(queue, index, entry);
         entry->passed_over = entry->stamped && !entry->started_ns;
         entry->stamped = entry->stamped && !entry->passed_over;
-        timing->weight += entry->stamped || entry->passed_over ? departure.weight : 0;
+        const uint64_t turns = take_turns(timing, index);
+        timing->weight += entry->stamped || entry->passed_over ? turns : 0;
         if (!entry->stamped)
             continue;
         const struct entry by_device = *entry;
@@ -394,7 +406,7 @@ static gyre_status timing_refuse(const gyre_queue *queue, const struct gyre_queu
     const struct departure *noted = &timing->departures[index & gyre_ring_of(queue)->mask];
     const bool passed_over = entry->number == index + 1
                                  ? entry->passed_over
-                                 : timing->every >= PACED_FROM && index < gyre_received(queue) &&
+                                 : timing->every >= GYRE_PACED_FROM && index < gyre_received(queue) &&
                                        __atomic_load_n(&noted->number, __ATOMIC_ACQUIRE) <
                                            index + 1; /* its sender noted nothing */
     if (index % timing->every != 0)
@@ -410,10 +422,10 @@ static gyre_status timing_refuse(const gyre_queue *queue, const struct gyre_queu
     if (passed_over)
         return gyre_error_set(
             GYRE_UNAVAILABLE,
-            "request %llu was not timed: its messages come so fast that a block times one in 5 us, "
-            "which counts for the others; a smaller kernel.NAME.timing_every than 64 times each "
+            "request %llu was not timed: its messages come so fast that a block times one in %u us, "
+            "which counts for the others; a smaller kernel.NAME.timing_every than %u times each "
             "message whose turn it is",
-            (unsigned long long)index);
+            (unsigned long long)index, GYRE_PACE_NS / 1000U, (unsigned)GYRE_PACED_FROM);
     return gyre_error_set(GYRE_UNAVAILABLE, "the handler of request %llu left no time: %s",
                           (unsigned long long)index,
                           timing->silent ? "the kernel was compiled without kernel.NAME.timing, "
@@ -480,6 +492,7 @@ gyre_status gyre_timing_create(gyre_queue *queue, uint32_t every)
     timing->stamps =
         (const gyre_stamp *)(const void *)((const unsigned char *)ring->shared + ring->slots.stamps_offset);
     timing->every = timing->stride = every ? every : 1;
+    timing->turn = next_timed(timing->every, gyre_queue_next_index(queue));
     timing->departures = departures;
     timing->entries = entries;
     timing->now = timing->before = unbounded;

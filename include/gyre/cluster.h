@@ -75,7 +75,10 @@ typedef struct gyre_cluster_desc {
  */
 GYRE_API gyre_status gyre_cluster_open(gyre_runtime *runtime, const gyre_cluster_desc *desc,
                                        gyre_cluster **out);
-/** Accepts NULL. Replies that were not received are lost to this client. */
+/**
+ * Accepts NULL. Replies that were not received are lost to this client, and so are requests that are not known to be kept: with `goes_ahead`,
+ * and after TIMEOUT, gyre_cluster_settle comes before.
+ */
 GYRE_API void gyre_cluster_close(gyre_cluster *cluster);
 
 /**
@@ -95,8 +98,8 @@ GYRE_API gyre_status gyre_cluster_send_batch(gyre_cluster *cluster, const void *
 /**
  * With `goes_ahead`, gyre_cluster_send and gyre_cluster_send_batch return OK when the requests are under way, where the transport can do that: one
  * block of each shard, the next one of a shard waits for it. A request is kept when its reply comes, or when this function
- * returned OK since: then all that were sent are. What is lost on the way is sent again by the next calls, and lost for good when this process ends
- * before. TIMEOUT: some are not known to be kept yet. Without `goes_ahead` it settles those that were sent with TIMEOUT.
+ * returned OK since: then all that were sent are. What is lost on the way is sent again by the next calls until then, and lost for good when this process ends
+ * or gyre_cluster_close is called before. TIMEOUT: some are not known to be kept yet. Without `goes_ahead` it settles those that were sent with TIMEOUT.
  */
 GYRE_API gyre_status gyre_cluster_settle(gyre_cluster *cluster, uint64_t deadline_ns);
 /** Receives the next completion: those of a shard in the order of their requests, those of different shards in any order. As gyre_receive. */

@@ -626,8 +626,9 @@ typedef struct gyre_queue_stats {
      * before it were received, so this may exceed the number of callers that have one message each under way. */
     uint64_t high_water;
     uint64_t send_waits, receive_waits; /* calls that had to wait */
-    /* With the kernel's setting `timing`: messages with stamps, and their total time from the send to the handler, in
-     * the handler, and from the handler's end to the receiver. */
+    /* With the kernel's setting `timing`: messages that times stand for, and their total time from the send to the handler, in the handler,
+     * and from the handler's end to the receiver. Each is timed whose turn it is by `timing_every`. From 64 on messages that come fast are
+     * passed over: the next one that is timed counts for them too, so the last ones of a stream count when another one is timed. */
     uint64_t timed, waited_ns, handled_ns, returned_ns;
     uint64_t duplicates; /* sends refused because a message of that id was sent before */
     uint64_t waiting;    /* messages of a queue with levels that are not in its ring yet */
@@ -653,7 +654,8 @@ typedef struct gyre_timing {
  * Tells when request `index` was sent, handled and received. The times are kept from the receipt of the completion
  * until `capacity` later requests were sent. INVALID unless the kernel is configured with `timing`; AGAIN when the
  * completion was not received, or too long ago; UNAVAILABLE when no handler noted a time: the request was dropped or
- * left unhandled, or the kernel is compiled without timing.
+ * left unhandled, it is not its turn by `timing_every`, it was passed over because messages come too fast to time as many (with
+ * `timing_every` of 64 or more), or the kernel is compiled without timing.
  */
 GYRE_API gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing *timing);
 

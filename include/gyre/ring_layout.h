@@ -143,7 +143,7 @@ typedef struct gyre_queue_host {
     gyre_u32 reserved[8];
 } gyre_queue_host;
 
-/** Line 2 of a queue's region, written by the device. */
+/** Line 2 of a queue's region, written by the device, but for what the client tells there. */
 typedef struct gyre_queue_device {
     gyre_u32 bell; /* futex word: incremented before a wake */
     gyre_u32 reserved;
@@ -183,6 +183,15 @@ typedef struct gyre_stamp {
     gyre_u64 sequence, started_ns;
     gyre_u64 finished_ns, sequence_again;
 } gyre_stamp;
+
+/*
+ * Kernels that time one message of GYRE_PACED_FROM or fewer time one in GYRE_PACE_NS at most: where messages come faster, more looks at
+ * the clock would slow them. Those between are passed over by the client, at most GYRE_PASS_MOST in a row, and by the CPU backend, as many
+ * again. The client counts the next one for them.
+ */
+#define GYRE_PACED_FROM 64
+#define GYRE_PACE_NS    5000
+#define GYRE_PASS_MOST  63
 
 /* ---- express lines ----------------------------------------------------------------------------------------
  *

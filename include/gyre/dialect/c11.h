@@ -314,14 +314,7 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_s
 #define GYRE_HEADED 0
 #endif
 
-/*
- * Kernels that time one message of GYRE_PACED_FROM or fewer time one in GYRE_PACE_NS at most: where messages come faster, more looks at
- * the clock would slow them. Those between are passed over, at most GYRE_PASS_MOST in a row, and the client counts the next one for them.
- */
-#define GYRE_PACED_FROM 64
-#define GYRE_PACE_NS    5000
-#define GYRE_PASS_MOST  63
-#define GYRE_IS_PACED_  (GYRE_TIMED >= GYRE_PACED_FROM)
+#define GYRE_IS_PACED_ (GYRE_TIMED >= GYRE_PACED_FROM)
 
 /* When the handler of a timed message begins; 0: it is passed over. Other programs expect times of each. */
 GYRE_INLINE_ gyre_u64 gyre_look_(const gyre_cpu_run *run, gyre_u64 index)
