@@ -66,7 +66,8 @@ static int64_t told_due(const gyre_resident *resident)
     const int64_t left_ns = (int64_t)((uint64_t)words[1] << 32 | words[0]);
     if (left_ns == GYRE_KEYED_NO_DUE || has_ticks(resident))
         return left_ns;
-    return (int64_t)(gyre_clock_ns() + (uint64_t)left_ns);
+    const int64_t now_ns = (int64_t)gyre_clock_ns(), last_ns = GYRE_KEYED_NO_DUE - 1;
+    return left_ns > last_ns - now_ns ? last_ns : now_ns + left_ns; /* the last time never comes */
 }
 
 /*

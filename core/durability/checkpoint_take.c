@@ -281,12 +281,19 @@ static void *take_when_due(void *argument)
 {
     gyre_kernel *kernel = argument;
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
-    uint64_t last = gyre_clock_ns(), pause = 0;
+    uint64_t last = gyre_clock_ns(), rest_until = 0, pause = 0;
     while (!__atomic_load_n(&checkpoints->stop, __ATOMIC_ACQUIRE)) {
         uint32_t seen = __atomic_load_n(&checkpoints->bell, __ATOMIC_ACQUIRE); /* before the look */
-        if (is_due(kernel, last, &pause)) {
-            if (take_checkpoint(kernel, stop_deadline(kernel)) == GYRE_OK)
-                last = gyre_clock_ns();
+        const uint64_t now = gyre_clock_ns();
+        if (now < rest_until) {
+            pause = rest_until - now;
+        } else if (is_due(kernel, last, &pause)) {
+            const gyre_status status = take_checkpoint(kernel, stop_deadline(kernel));
+            const uint64_t ended = gyre_clock_ns();
+            if (status == GYRE_OK)
+                last = ended;
+            if (status == GYRE_TIMEOUT) /* messages get as much time as it held them up in vain */
+                rest_until = ended + (ended - now);
             pause = RETRY_NS;
         }
         if (gyre_keyed_tick(kernel) && pause > TICK_NS)

@@ -95,6 +95,14 @@ gyre_status gyre_node_repeat(gyre_kernel *leader, gyre_queue *entry, gyre_queue 
     return GYRE_OK;
 }
 
+bool gyre_node_is_paused(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    const bool paused = gyre_kernel_get_state(kernel) == GYRE_KERNEL_INACTIVE && kernel->resident;
+    pthread_mutex_unlock(&kernel->lock);
+    return paused;
+}
+
 /* Gives the command to one that the application has paused. */
 static void order_paused(gyre_kernel *kernel, uint64_t verb)
 {

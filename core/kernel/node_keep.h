@@ -33,6 +33,8 @@ bool gyre_node_prepare_repeat(gyre_kernel *leader, gyre_queue *entry, gyre_queue
 /** Handles them again, and shows the device the entry in `target`'s place. LOST when the device died. */
 gyre_status gyre_node_repeat(gyre_kernel *leader, gyre_queue *entry, gyre_queue *target,
                              bool (*watch)(void *context, uint64_t deadline_ns), void *context);
+/** Whether the application has paused the stage. */
+bool gyre_node_is_paused(gyre_kernel *kernel);
 /** Lets a stage that is paused run while that is done, and pauses it again: else what comes to it would wait for ever. */
 void gyre_node_run_paused(gyre_kernel *kernel);
 void gyre_node_pause_again(gyre_kernel *kernel);

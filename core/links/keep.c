@@ -13,7 +13,7 @@
 #include "core/plan/shape.h"
 #include "core/queue/queue.h"
 
-enum { TARGET_SLOTS_MAX = 1024, POLL_NS = 20000 };
+enum { TARGET_SLOTS_MAX = 1024, POLL_NS = 20000, POLL_MOST_NS = 1000000 };
 
 static bool is_kept(const struct gyre_node *node)
 {
@@ -87,7 +87,40 @@ gyre_status gyre_keep_begin(gyre_pipeline *pipeline)
 
 /* ---- a moment without flows ---- */
 
-/* Whether no message is left that belongs to no flow, as those for taps. */
+/* The nodes that messages of `node` come to, itself too: a bit for each. */
+static uint64_t find_behind(const gyre_pipeline *pipeline, int node)
+{
+    uint64_t found = UINT64_C(1) << node, before = 0;
+    while (found != before) {
+        before = found;
+        for (int i = 0; i < pipeline->link_count; i++) {
+            const struct gyre_link *link = &pipeline->links[i];
+            if (!link->dropped && link->to != GYRE_NODE_NOWHERE && found >> link->from & 1)
+                found |= UINT64_C(1) << link->to;
+        }
+    }
+    return found;
+}
+
+/*
+ * Whether messages for a tap can stay where they are: they may wait for ever, as the tap or a stage behind it is paused, and change nothing
+ * that a checkpoint holds.
+ */
+static bool may_wait(const gyre_pipeline *pipeline, int tap)
+{
+    const uint64_t behind = find_behind(pipeline, tap);
+    bool paused = false;
+    for (int i = 0; i < pipeline->node_count; i++) {
+        if (!(behind >> i & 1))
+            continue;
+        if (is_kept(&pipeline->nodes[i]))
+            return false;
+        paused = paused || gyre_node_is_paused(pipeline->nodes[i].kernel);
+    }
+    return paused;
+}
+
+/* Whether no message is left that belongs to no flow, as those for taps. Under pipeline->lock. */
 static bool taps_are_empty(const gyre_pipeline *pipeline)
 {
     struct gyre_link_counts counts;
@@ -95,7 +128,8 @@ static bool taps_are_empty(const gyre_pipeline *pipeline)
         const struct gyre_link *link = &pipeline->links[i];
         if (link->dropped || link->to == GYRE_NODE_NOWHERE || link->slow != GYRE_SLOW_TAP)
             continue;
-        if (gyre_link_memory_count(pipeline, link, &counts) == GYRE_OK && counts.waiting)
+        if (gyre_link_memory_count(pipeline, link, &counts) == GYRE_OK && counts.waiting &&
+            !may_wait(pipeline, link->to))
             return false;
     }
     return true;
@@ -106,8 +140,16 @@ static bool is_still(const gyre_pipeline *pipeline)
     return gyre_node_entry_is_settled(pipeline->keep.entry) && taps_are_empty(pipeline);
 }
 
+/* The times between looks grow. */
+static void pause_between(uint64_t *pause_ns)
+{
+    nanosleep(&(struct timespec){0, (long)*pause_ns}, NULL);
+    *pause_ns = *pause_ns * 2 < POLL_MOST_NS ? *pause_ns * 2 : POLL_MOST_NS;
+}
+
 static gyre_status await_still(gyre_pipeline *pipeline, uint64_t deadline_ns)
 {
+    uint64_t pause_ns = POLL_NS;
     for (;;) {
         pthread_mutex_lock(&pipeline->lock);
         const bool closing = pipeline->closing, still = !closing && is_still(pipeline);
@@ -121,7 +163,7 @@ static gyre_status await_still(gyre_pipeline *pipeline, uint64_t deadline_ns)
                                   "pipeline '%s' had requests under way until the deadline: no checkpoint of "
                                   "its stages could be taken",
                                   pipeline->name);
-        nanosleep(&(struct timespec){0, POLL_NS}, NULL);
+        pause_between(&pause_ns);
     }
 }
 
@@ -181,16 +223,32 @@ static gyre_status save(const gyre_pipeline *pipeline, bool checks, uint64_t dea
     return status;
 }
 
+/* Takes keep->saving, which another checkpoint has until its own deadline. */
+static gyre_status begin_saving(gyre_pipeline *pipeline, uint64_t deadline_ns)
+{
+    uint64_t pause_ns = POLL_NS;
+    while (pthread_mutex_trylock(&pipeline->keep.saving) != 0) {
+        if (gyre_clock_ns() >= deadline_ns)
+            return gyre_error_set(GYRE_TIMEOUT,
+                                  "another checkpoint of pipeline '%s' was being taken until the deadline",
+                                  pipeline->name);
+        pause_between(&pause_ns);
+    }
+    return GYRE_OK;
+}
+
 gyre_status gyre_keep_save(gyre_pipeline *pipeline, uint64_t deadline_ns)
 {
     struct gyre_pipeline_keep *keep = &pipeline->keep;
-    pthread_mutex_lock(&keep->saving);
+    gyre_status status = begin_saving(pipeline, deadline_ns);
+    if (status != GYRE_OK)
+        return status;
     if (!keep->leader) {
         pthread_mutex_unlock(&keep->saving);
         return gyre_error_set(GYRE_CLOSED, "pipeline '%s' is being closed", pipeline->name);
     }
     gyre_node_hold_entry(keep->entry);
-    gyre_status status = await_still(pipeline, deadline_ns);
+    status = await_still(pipeline, deadline_ns);
     if (status == GYRE_OK) {
         pthread_mutex_lock(&pipeline->lock);
         status = pipeline->closing

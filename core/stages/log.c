@@ -406,7 +406,9 @@ bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
 uint64_t gyre_queue_log_end(const gyre_queue *queue)
 {
     const uint64_t first = word_load(&gyre_log_of(queue)->base.first), received = gyre_received(queue);
-    uint64_t index = received + gyre_ring_of(queue)->capacity;
+    /* a worker may write into slots of requests that nobody has sent */
+    const uint64_t most = received + gyre_ring_of(queue)->capacity, sent = gyre_queue_next_index(queue);
+    uint64_t index = sent < most ? sent : most;
     while (index > first && index > received && !gyre_reply_ready(gyre_ring_of(queue), index - 1))
         index--;
     return index > first ? index : first;

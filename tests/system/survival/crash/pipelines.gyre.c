@@ -112,6 +112,13 @@ GYRE_ACTOR(keep, crash_step, crash_reply, crash_state)
     return GYRE_REPLY;
 }
 
+/* For a tap. */
+GYRE_KERNEL(watch, crash_step, gyre_none)
+{
+    (void)request;
+    return GYRE_NO_REPLY;
+}
+
 /* Keeps a state whose value says in which order messages came, and ends the flow of each third request. */
 GYRE_ACTOR_TO(tally, crash_step, gyre_none, side_ports, crash_state)
 {

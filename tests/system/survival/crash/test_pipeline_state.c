@@ -14,6 +14,8 @@
 
 #include <gyre/pipeline.h>
 
+#include "core/queue/queue.h"
+#include "core/ring/ring.h"
 #include "tests/random.h"
 
 enum { CODE_CRASH = -10, STEP_TALLY = STEP_DEAL };
@@ -34,15 +36,23 @@ static bool expect(uint64_t number, crash_reply *reply)
     return true;
 }
 
-static gyre_pipeline *open_counting(gyre_runtime *runtime)
+/* `tapped`: "watch" is a tap of what left sends. */
+static gyre_pipeline *open_tapped(gyre_runtime *runtime, bool tapped)
 {
-    static const char *const names[] = {"left", "tally", "ledger"};
+    static const char *const names[] = {"left", "tally", "ledger", "watch"};
     static const char *const entries[] = {"left"}, *const answers[] = {"ledger"};
-    static const gyre_link_desc links[] = {
-        {.size = sizeof links[0], .name = "counted", .from = "left.on", .to = "tally"},
-        {.size = sizeof links[0], .name = "kept", .from = "tally.on", .to = "ledger"}};
+    const char *topic = tapped ? "steps" : NULL;
+    const gyre_link_desc links[] = {
+        {.size = sizeof links[0], .name = "counted", .from = "left.on", .to = "tally", .topic = topic},
+        {.size = sizeof links[0], .name = "kept", .from = "tally.on", .to = "ledger"},
+        {.size = sizeof links[0],
+         .name = "seen",
+         .from = "left.on",
+         .to = "watch",
+         .topic = topic,
+         .slow = GYRE_SLOW_TAP}};
     gyre_pipeline *pipeline = NULL;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < (tapped ? 4 : 3); i++) {
         gyre_kernel *kernel = NULL;
         const gyre_launch_desc desc = {
             .size = sizeof desc, .source = PIPELINE_KERNELS, .kernel = names[i], .blocks = 1, .stage = 1};
@@ -55,9 +65,14 @@ static gyre_pipeline *open_counting(gyre_runtime *runtime)
                                      .answers = answers,
                                      .answer_count = 1,
                                      .links = links,
-                                     .link_count = 2};
+                                     .link_count = tapped ? 3 : 2};
     must(gyre_pipeline_open(runtime, &desc, &pipeline));
     return pipeline;
+}
+
+static gyre_pipeline *open_counting(gyre_runtime *runtime)
+{
+    return open_tapped(runtime, false);
 }
 
 /* Of a pipeline that needs more than it has. */
@@ -199,21 +214,28 @@ static void a_poisoned_flow_leaves_no_trace(void)
     gyre_close(runtime);
 }
 
-/* What it covers is not handled again. */
+/*
+ * What it covers is not handled again. A paused tap with messages does not hold it up, and a completion that a worker forged for a request
+ * which nobody has sent yet is not believed.
+ */
 static void a_checkpoint_on_request_spares_the_replay(void)
 {
     enum { STEPS = 50 };
     gyre_runtime *runtime = open_kept("0");
-    gyre_queue *queue = gyre_pipeline_queue(open_counting(runtime));
+    gyre_queue *queue = gyre_pipeline_queue(open_tapped(runtime, true));
+    must(gyre_kernel_deactivate(gyre_kernel_find(runtime, "watch"), soon()));
     for (uint32_t i = 0; i < STEPS; i++)
         send_step(queue, &(crash_step){.number = i});
     must(gyre_kernel_checkpoint(gyre_kernel_find(runtime, "ledger"), soon()));
     require(info_of(runtime, "tally").checkpoints == 1);
     for (uint32_t i = 0; i < STEPS; i++)
         receive_step(queue, i);
+    gyre_slot *forged = gyre_reply_slot(gyre_ring_of(queue), STEPS + 5);
+    const uint64_t was = __atomic_exchange_n(&forged->sequence, STEPS + 6, __ATOMIC_ACQ_REL);
     require(kill_worker());
     send_step(queue, &(crash_step){.number = STEPS});
     receive_step(queue, STEPS);
+    __atomic_store_n(&forged->sequence, was, __ATOMIC_RELEASE);
     check_states(runtime);
     require(info_of(runtime, "tally").replayed == 0 && info_of(runtime, "tally").restarts == 1);
     gyre_close(runtime);
