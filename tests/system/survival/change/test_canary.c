@@ -304,6 +304,11 @@ static void what_has_none_is_told(void)
     refuse(runtime, "one_state", &plain, part(1, 2, 1), GYRE_UNIMPLEMENTED, "make it a keyed actor");
     refuse(runtime, "one_buffer", &bound, part(1, 2, 1), GYRE_UNIMPLEMENTED, "make it a keyed actor");
     refuse(runtime, "quote", &plain, part(3, 2, 1), GYRE_INVALID, "expected a part of them, such as 1/16");
+    const gyre_launch_desc hooked = {.size = sizeof hooked, .source = TELLERS ":watched", .name = "watched"};
+    gyre_kernel *launched;
+    must(gyre_launch(runtime, &hooked, &launched));
+    expect_refused(try_on(launched, TELLERS ":watched", part(1, 2, 1), &report), GYRE_UNIMPLEMENTED,
+                   "with GYRE_KEYED_ACTOR_REMINDED, whose kernels have no canary");
     const gyre_canary_desc half = part(1, 2, 1);
     require(gyre_kernel_swap_canary(NULL, "x", &half, soon(), &report) == GYRE_INVALID);
     gyre_close(runtime);
