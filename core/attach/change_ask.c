@@ -74,7 +74,7 @@ static gyre_status ask_server(struct gyre_change_request *request, const gyre_at
     if (status == GYRE_OK)
         status = gyre_parcel_init(&parcel);
     if (status == GYRE_OK) {
-        status = ask(&parcel, request, socket, path, deadline + request->canary.time_ns);
+        status = ask(&parcel, request, socket, path, gyre_clock_after(deadline, request->canary.time_ns));
         if (status == GYRE_OK && report)
             take_told(&parcel, report);
         gyre_parcel_finish(&parcel);
@@ -129,6 +129,8 @@ gyre_status gyre_served_swap_canary(const char *kernel, const char *source, cons
     memcpy(&request.canary, canary, canary->size < sizeof *canary ? canary->size : sizeof *canary);
     if (!request.canary.time_ns)
         request.canary.time_ns = GYRE_CANARY_TIME_NS;
+    if (request.canary.time_ns > GYRE_CHANGE_CANARY_MAX_NS)
+        request.canary.time_ns = GYRE_CHANGE_CANARY_MAX_NS;
     gyre_status status = fill_name(&request, kernel);
     if (status == GYRE_OK)
         status = fill_source(&request, source);

@@ -8,6 +8,9 @@
 #include "core/attach/meeting.h"
 #include "gyre/change.h"
 
+/** A server lets a canary work no longer. */
+#define GYRE_CHANGE_CANARY_MAX_NS UINT64_C(86400000000000)
+
 enum gyre_change_kind {
     GYRE_CHANGE_SWAP = 1,
     GYRE_CHANGE_MOVE = 2,

@@ -3,7 +3,8 @@
  * Swaps and moves kernels for other programs (their side: change_ask.c). Only the server's own user and root may ask: whoever may
  * send messages (gyre.socket_access) may not choose what runs. The system says who asks, not the packet.
  *
- * Takes no lock. The kernel is visited, so that it is not freed meanwhile. A program that hangs up does not stop what it asked for.
+ * Takes no lock. The kernel is visited, so that it is not freed meanwhile. A program that hangs up ends the canary that it asked for, and
+ * stops nothing else.
  */
 #include "core/attach/change_told.h"
 
@@ -20,8 +21,7 @@
 #include "gyre/change.h"
 
 /* The longest time that a program may ask for: the server's end waits for a change. It ends a canary, which may be longer. */
-#define TIME_MAX_NS   UINT64_C(60000000000)
-#define CANARY_MAX_NS UINT64_C(86400000000000)
+#define TIME_MAX_NS UINT64_C(60000000000)
 
 static gyre_status check_user(const struct gyre_session *session)
 {
@@ -49,21 +49,25 @@ static void tell_who(const struct gyre_session *session, const struct gyre_chang
                      verbs[request->kind], request->kernel, words[request->kind], request->what);
 }
 
-/* Whether the server is about to end. */
-static bool is_over(void *server)
+/* Why a canary is to end: the server is about to end, or nobody waits for the answer any more. NULL: it is not. */
+static const char *why_over(void *asked)
 {
-    struct pollfd over = {.fd = ((struct gyre_server *)server)->over, .events = POLLIN};
-    return poll(&over, 1, 0) > 0;
+    const struct gyre_session *session = asked;
+    struct pollfd looks[] = {{.fd = session->server->over, .events = POLLIN},
+                             {.fd = session->socket, .events = POLLRDHUP}};
+    poll(looks, 2, 0);
+    if (looks[0].revents)
+        return "the server ends";
+    return looks[1].revents ? "the program that asked for it is gone" : NULL;
 }
 
 static gyre_status try_canary(struct gyre_session *session, const struct gyre_change_request *request,
                               uint64_t deadline_ns, gyre_canary_report *report)
 {
     gyre_canary_desc desc = request->canary;
-    if (desc.time_ns > CANARY_MAX_NS)
-        desc.time_ns = CANARY_MAX_NS;
-    return gyre_change_canary(session->kernel, request->what, &desc, is_over, session->server, deadline_ns,
-                              report);
+    if (desc.time_ns > GYRE_CHANGE_CANARY_MAX_NS)
+        desc.time_ns = GYRE_CHANGE_CANARY_MAX_NS;
+    return gyre_change_canary(session->kernel, request->what, &desc, why_over, session, deadline_ns, report);
 }
 
 static gyre_status carry_out(struct gyre_session *session, const struct gyre_change_request *request,

@@ -13,6 +13,12 @@ static inline struct timespec gyre_clock_timespec(uint64_t ns)
     return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 }
 
+/** `time_ns` after the point in time `at_ns`; UINT64_MAX, which is never, where no number says it. */
+static inline uint64_t gyre_clock_after(uint64_t at_ns, uint64_t time_ns)
+{
+    return time_ns < UINT64_MAX - at_ns ? at_ns + time_ns : UINT64_MAX;
+}
+
 /** Initializes a condition variable whose timed waits use the clock of gyre_clock_ns. */
 static inline void gyre_clock_condition(pthread_cond_t *condition)
 {

@@ -85,6 +85,11 @@ static gyre_status settle_shard(struct gyre_cluster *cluster, uint32_t number, u
 {
     struct gyre_client_shard *shard = &cluster->shards[number];
     gyre_status status = GYRE_OK;
+    if (shard->is_unknown)
+        return gyre_error_set(GYRE_LOST,
+                              "shard %u: there was no memory to keep a block that may have been sent: what "
+                              "follows it cannot be sent by this client; open the cluster again",
+                              number);
     if (!shard->uncertain)
         return GYRE_OK;
     const bool was_begun = shard->way != NULL;
@@ -187,16 +192,23 @@ static gyre_status find_shards(const struct gyre_cluster *cluster, const struct 
     return GYRE_OK;
 }
 
+static bool copy_uncertain(struct gyre_client_shard *shard, const unsigned char *block, size_t size)
+{
+    shard->uncertain = malloc(size);
+    shard->uncertain_size = size;
+    if (shard->uncertain)
+        memcpy(shard->uncertain, block, size);
+    return shard->uncertain != NULL;
+}
+
 /* Keeps a block that may be in the log, to be sent again before anything else of its shard. */
 static gyre_status keep_uncertain(struct gyre_cluster *cluster, uint32_t number, const unsigned char *block,
                                   size_t size)
 {
     struct gyre_client_shard *shard = &cluster->shards[number];
-    shard->uncertain = malloc(size);
+    if (!shard->uncertain) /* else it was kept before it went ahead */
+        copy_uncertain(shard, block, size);
     shard->is_unknown = !shard->uncertain;
-    if (shard->uncertain)
-        memcpy(shard->uncertain, block, size);
-    shard->uncertain_size = size;
     if (!shard->is_listed)
         cluster->unsettled[cluster->unsettled_count++] = number;
     shard->is_listed = true;
@@ -267,11 +279,6 @@ static gyre_status pass_packet(struct gyre_cluster *cluster, struct batch *batch
 static gyre_status prepare_shard(struct gyre_cluster *cluster, uint32_t number, size_t more,
                                  uint64_t deadline_ns)
 {
-    if (cluster->shards[number].is_unknown)
-        return gyre_error_set(GYRE_LOST,
-                              "shard %u: there was no memory to keep a block that may have been sent: what "
-                              "follows it cannot be sent by this client; open the cluster again",
-                              number);
     gyre_status status = make_room(&cluster->shards[number], more);
     if (status == GYRE_OK)
         status = settle_shard(cluster, number, deadline_ns);
@@ -281,28 +288,26 @@ static gyre_status prepare_shard(struct gyre_cluster *cluster, uint32_t number, 
                : status;
 }
 
-/* Begins to append a block, which is kept until it is known to be there. False: it is not under way. */
+/* Keeps a block, and begins to append it. False: it is not under way, as without memory to keep it. */
 static bool send_ahead(struct gyre_cluster *cluster, struct batch *batch, const struct packet *packet)
 {
     struct gyre_client_shard *shard = &cluster->shards[packet->shard];
     struct gyre_client_way *way = calloc(1, sizeof *way);
-    if (!way)
+    if (!way || !copy_uncertain(shard, packet->bytes, packet->size)) {
+        free(way);
         return false;
+    }
     snprintf(way->log, sizeof way->log, "%s", packet->log);
     snprintf(way->id, sizeof way->id, "%s", packet->id);
     way->entry = (gyre_transport_entry){.log = way->log, .block = block_of(packet)};
     way->entry.block.id = way->id;
     if (gyre_transport_begin(cluster->transport, &way->entry, 1, &way->ticket) != GYRE_OK) {
+        forget_uncertain(shard);
         free(way);
         return false;
     }
     pass_packet(cluster, batch, packet, GYRE_TIMEOUT);
     shard->way = way;
-    if (!shard->uncertain) { /* no memory: what became of it is not asked for */
-        gyre_transport_drop(cluster->transport, way->ticket);
-        free(way);
-        shard->way = NULL;
-    }
     return true;
 }
 

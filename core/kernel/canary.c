@@ -36,7 +36,7 @@
 struct trial {
     gyre_kernel *kernel;
     gyre_canary_desc desc;
-    bool (*gives_up)(void *context);
+    const char *(*gives_up)(void *context);
     void *context;
     struct gyre_canary_unit unit;
     gyre_kernel *old_one, *next,
@@ -263,20 +263,26 @@ static gyre_status begin_trial(struct trial *trial, const char *source, uint64_t
 
 /* ---- between the swaps ---- */
 
+/* Under the lock. */
+static bool is_ended(const gyre_kernel *kernel)
+{
+    const gyre_kernel_state state = gyre_kernel_get_state(kernel);
+    return kernel->end.leaving || (state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE);
+}
+
 /* Whether anybody wants the old handler back. *why: who. */
 static bool is_to_end(const struct trial *trial, const char **why)
 {
     gyre_kernel *kernel = trial->kernel;
     pthread_mutex_lock(&kernel->lock);
-    const gyre_kernel_state state = gyre_kernel_get_state(kernel);
     *why = NULL;
     if (kernel->canary.is_to_end)
         *why = "a rollback was asked for";
-    else if (kernel->end.leaving || (state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE))
+    else if (is_ended(kernel))
         *why = "the kernel was ended";
     pthread_mutex_unlock(&kernel->lock);
-    if (!*why && trial->gives_up && trial->gives_up(trial->context))
-        *why = "the server ends";
+    if (!*why && trial->gives_up)
+        *why = trial->gives_up(trial->context);
     return *why != NULL;
 }
 
@@ -321,7 +327,7 @@ static void say_why(struct trial *trial, enum gyre_canary_verdict verdict)
 /* Looks at the two handlers until the new one is worse, or it is time to decide. */
 static void watch_handlers(struct trial *trial)
 {
-    const uint64_t end = gyre_clock_ns() + trial->desc.time_ns;
+    const uint64_t end = gyre_clock_after(gyre_clock_ns(), trial->desc.time_ns);
     uint64_t pause = LOOK_FIRST_NS;
     enum gyre_canary_verdict verdict = GYRE_CANARY_NO_WORSE;
     bool is_time = false;
@@ -394,6 +400,14 @@ static void remember(const struct trial *trial)
     pthread_mutex_unlock(&kernel->lock);
 }
 
+static bool has_ended(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    const bool ended = is_ended(kernel);
+    pthread_mutex_unlock(&kernel->lock);
+    return ended;
+}
+
 static gyre_status settle_trial(struct trial *trial, gyre_canary_report *report)
 {
     gyre_kernel *kernel = trial->kernel;
@@ -407,6 +421,8 @@ static gyre_status settle_trial(struct trial *trial, gyre_canary_report *report)
         remember(trial);
     forget(trial);
     pthread_mutex_unlock(&kernel->changer);
+    if (status != GYRE_OK && has_ended(kernel))
+        return gyre_error_set(status, "the canary of kernel '%s' ended with the kernel", kernel->name);
     if (status != GYRE_OK)
         return gyre_error_add(
             status, "kernel '%s' keeps both handlers of its canary: end it with `gyre swap %s --rollback`",
@@ -416,7 +432,7 @@ static gyre_status settle_trial(struct trial *trial, gyre_canary_report *report)
 }
 
 gyre_status gyre_change_canary(gyre_kernel *kernel, const char *source, const gyre_canary_desc *desc,
-                               bool (*gives_up)(void *context), void *context, uint64_t deadline_ns,
+                               const char *(*gives_up)(void *context), void *context, uint64_t deadline_ns,
                                gyre_canary_report *report)
 {
     struct trial *trial = calloc(1, sizeof *trial);

@@ -19,9 +19,11 @@ enum gyre_canary_verdict {
  */
 enum gyre_canary_verdict gyre_canary_judge(const struct gyre_canary_seen *seen, bool final);
 
-/** The API's function of the same name says what it does. `gives_up`, called with `context` now and then: true ends the canary; NULL. */
+/**
+ * The API's function of the same name says what it does. `gives_up`, called with `context` now and then, says why the canary is to end, or NULL;
+ * itself it may be NULL. */
 gyre_status gyre_change_canary(gyre_kernel *kernel, const char *source, const gyre_canary_desc *desc,
-                               bool (*gives_up)(void *context), void *context, uint64_t deadline_ns,
+                               const char *(*gives_up)(void *context), void *context, uint64_t deadline_ns,
                                gyre_canary_report *report);
 /** Ends the kernel's canary, if it has one, and waits until the old handler is back. */
 gyre_status gyre_canary_end(gyre_kernel *kernel, uint64_t deadline_ns, bool *had_one);

@@ -13,9 +13,9 @@
 static bool fails_more(const struct gyre_canary_seen *seen, double apart)
 {
     const double was = (double)seen->handled, is = (double)seen->next_handled;
-    if (!seen->next_failed || !is)
+    if (seen->next_failed == 0 || seen->next_handled == 0)
         return false;
-    if (!was)
+    if (seen->handled == 0)
         return true; /* nothing to compare with: a handler that fails is not taken */
     const double all = (double)(seen->failed + seen->next_failed) / (was + is);
     const double difference = (double)seen->next_failed / is - (double)seen->failed / was;

@@ -74,16 +74,20 @@ static gyre_status check_threads(const gyre_kernel *kernel, const char *call)
 static gyre_status check_changeable(const gyre_kernel *kernel, bool moves)
 {
     const char *const call = moves ? "gyre_kernel_move" : "gyre_kernel_swap";
-    gyre_status status = gyre_node_check_free(kernel, call);
-    if (status != GYRE_OK)
-        return status;
+    if (kernel->node.pipeline)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "%s: kernel '%s' is a stage of pipeline '%s', and kernels of a pipeline are not %s: close that first "
+            "(gyre_pipeline_close), or end the server and start it with %s",
+            call, kernel->name, kernel->node.pipeline_name, moves ? "moved" : "swapped",
+            moves ? "the other device" : "the new file");
     if (moves && gyre_kernel_is_keyed(kernel))
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
             "%s: kernel '%s' is a keyed actor, whose table of states is not carried to another device while it runs: end it "
             "in order and launch it again",
             call, kernel->name);
-    status = check_threads(kernel, call);
+    const gyre_status status = check_threads(kernel, call);
     return status == GYRE_OK ? check_running(kernel) : status;
 }
 

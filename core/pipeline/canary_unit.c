@@ -95,6 +95,12 @@ static gyre_status check_forms(const struct composition *composition)
     bool is_known = false;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         is_known |= strcmp(was->macro, known[i]) == 0;
+    if (!is_known && strcmp(was->macro, is->macro) == 0)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' is declared with %s, whose kernels have no canary: expected GYRE_KERNEL, GYRE_BLOCK_KERNEL (also _WITH "
+            "buffers) or GYRE_KEYED_ACTOR; swap without one",
+            composition->unit->kernel, was->macro);
     if (!is_known || strcmp(was->macro, is->macro) != 0)
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,

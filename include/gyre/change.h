@@ -81,8 +81,9 @@ GYRE_API gyre_status gyre_kernel_move(gyre_kernel *kernel, const char *backend, 
 GYRE_API gyre_status gyre_served_swap(const char *kernel, const char *source, const gyre_attach_desc *desc);
 
 /**
- * Asks a server to try a handler on a part of a kernel's messages, as gyre_kernel_swap_canary does there, for a day at most. Of `report`, which
- * may be NULL, `took_over` and `text` are filled in, after a success. The deadline of `desc` is for the swap, and the time of the canary comes on top. The rest is as for gyre_served_swap.
+ * Asks a server to try a handler on a part of a kernel's messages, as gyre_kernel_swap_canary does there, for a day at most. Where this
+ * program ends before, the old handler goes on. Of `report`, which may be NULL, `took_over` and `text` are filled in, after a success. The
+ * deadline of `desc` is for the swap, and the time of the canary comes on top. The rest is as for gyre_served_swap.
  */
 GYRE_API gyre_status gyre_served_swap_canary(const char *kernel, const char *source,
                                              const gyre_canary_desc *canary, const gyre_attach_desc *desc,

@@ -4,6 +4,7 @@
 #include "../patience.h"
 #include "kernels/links.h"
 
+#include <gyre/change.h>
 #include <gyre/pipeline.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -576,6 +577,8 @@ static void a_stage_ends_after_its_pipeline(struct conformance *test)
     gyre_queue *queue = gyre_pipeline_queue(pipeline);
     require(gyre_kernel_terminate(third, GYRE_NO_WAIT, NULL) == GYRE_INVALID);
     require_sentence("kernel 'c' is a stage of pipeline 'tested': close that first");
+    require(gyre_kernel_swap(third, "/nowhere.gyre.c", soon()) == GYRE_INVALID);
+    require_sentence("kernels of a pipeline are not swapped: close that first");
     gyre_queue_close(queue);
     require_sentence("gyre_pipeline_close closes all its queues");
     stream_jobs(queue, 500, 5);

@@ -38,6 +38,17 @@ class _InPlace:
         self._memory: Any = None  # a weak reference to what the array and every view of it keep alive, and nothing else does
         self._count = 0
 
+    def _end(self, count: int) -> int:
+        raise NotImplementedError
+
+    def __del__(self) -> None:
+        """Ends, as an exception in it would, a block whose `__exit__` a signal kept from its first line."""
+        if self._given.count:
+            self._array = None
+            if self._memory is not None and self._memory() is not None:
+                self._port.leaked(self._memory)
+            self._end(0)
+
     @property
     def array(self) -> Any:
         """All of it as one structured array; drop every view before the block ends."""
@@ -63,6 +74,9 @@ class Slots(_InPlace):
         super().__init__(port, most, timeout, ffi.new("gyrepy_slots *"))
         kind = port.request
         self._dtype, self._size, self._least = kind.dtype, kind.size, kind.least if kind.tail else 0
+
+    def _end(self, count: int) -> int:
+        return int(_commit(self._lane.c, self._given, count))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         (self.array if self._array is None else self._array)[key] = value
@@ -97,8 +111,8 @@ class Slots(_InPlace):
         if not free:
             self._port.leaked(self._memory)
         send = free and kind is None
-        lane, self._lane = self._lane, None
-        status = _commit(lane.c, self._given, self._count if send else 0)
+        status = _commit(self._lane.c, self._given, self._count if send else 0)
+        self._lane = None  # after the end: `__del__` looks for it
         if status:
             check(status)
         if not send and kind is None:
@@ -159,6 +173,9 @@ class Views(_InPlace):
             raise
         return self
 
+    def _end(self, count: int) -> int:
+        return int(_release(self._lane.c, self._given, count))
+
     def _look(self, kind: MessageType, given: Any, lane: Any) -> Any:
         """For what is no reply, or may be shorter than its type: the type of the array. Sets `message` and `failure`."""
         if self.outcome == HANDLER_FAILED:
@@ -177,8 +194,8 @@ class Views(_InPlace):
         free = self._memory() is None
         if not free:
             self._port.leaked(self._memory)
-        lane, self._lane = self._lane, None
-        status = _release(lane.c, self._given, self._count if free and kind is None else 0)
+        status = _release(self._lane.c, self._given, self._count if free and kind is None else 0)
+        self._lane = None  # after the end: `__del__` looks for it
         if status:
             check(status)
         if not free and kind is None:

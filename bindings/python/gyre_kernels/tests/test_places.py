@@ -186,3 +186,21 @@ def test_nothing_is_closed_inside_a_block(launch: Callable[..., Any]) -> None:
             grant.close()
         slots["number"] = 6
     assert grant.receive().number == 6
+
+
+def test_a_block_whose_end_never_ran_ends_with_its_object(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    grant.reserve(4).__enter__()  # as when a signal comes at the entry of __exit__
+    assert grant.stats()["sent"] == 0
+    with grant.reserve(timeout=5) as slots:
+        slots["number"] = 9
+    grant.peek().__enter__()
+    with grant.peek(timeout=5) as views:
+        assert views["number"].tolist() == [9]
+    dropped = grant.reserve(4)
+    numbers = dropped.__enter__()["number"]
+    del dropped
+    with pytest.raises(BufferError, match="cannot be closed: an array of messages in place"):
+        grant.close()
+    del numbers
+    grant.close()

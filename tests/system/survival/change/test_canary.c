@@ -4,14 +4,17 @@
  * what ends it early. One case a run, `test_canary CASE`, on the backend that CHANGES_BACKEND names; `test_canary campaign ROUNDS` by hand.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gyre/attach.h>
 #include <gyre/change.h>
 #include <gyre/keyed.h>
+#include <gyre/waiting.h>
 
 #include "quote.h"
 #include "tests/system/survival/crash/workers.h"
@@ -154,7 +157,9 @@ static void tried_as(const char *name, bool keyed)
     require(strstr(gyre_error_text(), "fails more messages") && !report.took_over);
     require(report.next_failed && !report.failed && report.next_handled > report.next_failed &&
             report.handled);
-    must(try_on(load.kernel, file("quote_3", name), part(1, 4, 400), &report));
+    gyre_canary_desc for_ever = part(1, 4, 400);
+    for_ever.time_ns = UINT64_MAX;
+    must(try_on(load.kernel, file("quote_3", name), for_ever, &report));
     printf("%s\n", report.text);
     require(report.took_over && !report.failed && !report.next_failed && report.next_handled >= 400);
     if (!keyed) /* in turn, so that it is a quarter but for the messages of one turn */
@@ -266,6 +271,14 @@ static void others_wait(void)
     require(trying.status == GYRE_FAILED && !trying.report.took_over);
     expect_version(&load, 1);
     expect_refused(gyre_kernel_swap_back(load.kernel, soon()), GYRE_INVALID, "was never swapped");
+    load.of_version[3] = 0;
+    require(pthread_create(&thread, NULL, try_in_thread, &trying) == 0);
+    await_canary(&load);
+    must(gyre_kernel_terminate(load.kernel, soon(), NULL));
+    pthread_join(thread, NULL);
+    if (!strstr(trying.why, "ended with the kernel"))
+        fprintf(stderr, "%s\n", trying.why);
+    require(trying.status != GYRE_OK && strstr(trying.why, "ended with the kernel"));
     gyre_close(runtime);
 }
 
@@ -339,6 +352,11 @@ static void what_has_none_is_told(void)
     refuse(runtime, "one_state", &plain, part(1, 2, 1), GYRE_UNIMPLEMENTED, "make it a keyed actor");
     refuse(runtime, "one_buffer", &bound, part(1, 2, 1), GYRE_UNIMPLEMENTED, "make it a keyed actor");
     refuse(runtime, "quote", &plain, part(3, 2, 1), GYRE_INVALID, "expected a part of them, such as 1/16");
+    const gyre_launch_desc hooked = {.size = sizeof hooked, .source = TELLERS ":watched", .name = "watched"};
+    gyre_kernel *launched;
+    must(gyre_launch(runtime, &hooked, &launched));
+    expect_refused(try_on(launched, TELLERS ":watched", part(1, 2, 1), &report), GYRE_UNIMPLEMENTED,
+                   "with GYRE_KEYED_ACTOR_REMINDED, whose kernels have no canary");
     const gyre_canary_desc half = part(1, 2, 1);
     require(gyre_kernel_swap_canary(NULL, "x", &half, soon(), &report) == GYRE_INVALID);
     headers_that_differ_are_told(runtime);
@@ -381,6 +399,34 @@ static void a_worker_dies_meanwhile(void)
     gyre_close(runtime);
 }
 
+/* Whoever asked for a canary and is gone can be told nothing: the old handler goes on. */
+static void end_who_asked(struct load *load, const char *socket_path)
+{
+    const pid_t asker = fork();
+    const uint64_t limit = gyre_clock_ns() + patiently(UINT64_C(20000000000));
+    require(asker >= 0);
+    if (asker == 0) {
+        execl(GYRE_COMMAND, "gyre", "swap", "quote", file("quote_3", "quote"), "--canary", "1/4", "--for",
+              "3600", "--socket", socket_path, (char *)NULL);
+        _exit(1);
+    }
+    await_canary(load);
+    require(kill(asker, SIGKILL) == 0 && waitpid(asker, NULL, 0) == asker);
+    while (gyre_kernel_swap(load->kernel, "/nowhere.gyre.c", soon()) == GYRE_AGAIN)
+        require(gyre_clock_ns() < limit);
+    expect_version(load, 1);
+}
+
+static void ask_for_ever(const char *socket_path)
+{
+    gyre_canary_desc canary = part(1, 4, 100);
+    gyre_canary_report report = {.size = sizeof report};
+    const gyre_attach_desc desc = {.size = sizeof desc, .path = socket_path, .deadline_ns = UINT64_MAX};
+    canary.time_ns = UINT64_C(5000000000); /* so that a sum that wraps lies in the past */
+    must(gyre_served_swap_canary("quote", file("quote_3", "quote"), &canary, &desc, &report));
+    require(report.took_over);
+}
+
 /* The command, at a server, before attached clients. */
 static void a_server_tries_it(void)
 {
@@ -392,6 +438,7 @@ static void a_server_tries_it(void)
     struct load load = {.kernel = launch(runtime, "quote"), .mistaken = true};
     const gyre_serve_desc desc = {.size = sizeof desc, .path = socket_path};
     must(gyre_serve(runtime, &desc, &server));
+    end_who_asked(&load, socket_path);
     begin_load(&load);
     snprintf(command, sizeof command, "%s swap quote '%s' --canary 1/4 --messages 4000 --for 60 --socket %s",
              GYRE_COMMAND, file("quote_2", "quote"), socket_path);
@@ -399,6 +446,7 @@ static void a_server_tries_it(void)
     snprintf(command, sizeof command, "%s swap quote '%s' --canary 1/4 --messages 100 --for 60 --socket %s",
              GYRE_COMMAND, file("quote_3", "quote"), socket_path);
     require(system(command) == 0);
+    ask_for_ever(socket_path);
     end_load(&load);
     load.mistaken = false;
     expect_version(&load, 3);

@@ -265,8 +265,7 @@ static void check_kept(gyre_kernel *kernel, gyre_buffer *totals, uint64_t count)
     require(state[0] == count);
     require(state[1] == sums[count] || state[1] == 10 * sums[count]);
     require(total == sums[count]);
-    /* a block counts a run of messages when it has answered it: by now, since the state was read between two runs */
-    must(gyre_kernel_info_get(kernel, &info));
+    must(gyre_kernel_info_get(kernel, &info)); /* its blocks have counted what they answered, now */
     require(info.handled == count);
 }
 
