@@ -530,7 +530,7 @@ static bool wait_for_work(struct cpu_worker *worker)
 static uint32_t blocks_of(const struct cpu_worker *worker)
 {
     const struct gyre_resident *const resident = worker->resident;
-    return resident->grid ? resident->block_count : resident->together;
+    return resident->grid ? resident->block_count : resident->block_count / resident->worker_count;
 }
 
 static void obey_command(struct cpu_worker *worker, gyre_u64 command)
