@@ -349,8 +349,9 @@ static __attribute__((noinline, unused)) void gyre_stamp_(gyre_cpu_run *run, gyr
     __atomic_store_n(&stamp->sequence_again, index + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&stamp->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the client's acquire */
     if (GYRE_IS_PACED_ && started_ns) {
-        const gyre_u32 pass = gyre_pass_(started_ns - pace->looked_ns, pace->passed);
-        *pace = (gyre_cpu_pace){finished_ns, pass, 0};
+        pace->pass = gyre_pass_(started_ns - pace->looked_ns, pace->passed);
+        pace->looked_ns = finished_ns;
+        pace->passed = 0;
     } else if (GYRE_IS_PACED_) {
         pace->passed++;
     }

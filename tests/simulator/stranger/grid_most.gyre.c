@@ -16,7 +16,8 @@ typedef struct found {
     u32 most[16];
 } found;
 
-GYRE_HELPER u32 most_of_all(gyre_context *gyre, GYRE_GLOBAL blocks *state, GYRE_SHARED found *scratch, u32 mine)
+GYRE_HELPER u32 most_of_all(gyre_context *gyre, GYRE_GLOBAL blocks *state, GYRE_SHARED found *scratch,
+                            u32 mine)
 {
     const u32 lane = gyre_lane(gyre), block = gyre_block(gyre);
     scratch->most[lane] = mine;

@@ -531,9 +531,9 @@ run call --config "$folder/named.ini" outcome '{"value":1}' <"$nothing"
 exits 1
 says "kernel 'outcome' has no source: name a file, or set source in the section [kernel.outcome]; did you mean 'outcomes'?"
 cp "$kinds" "$folder/near.gyre.c"
-pushd "$folder" >/dev/null
+pushd "$folder" >/dev/null || exit
 run call near '{"value":1}'
-popd >/dev/null
+popd >/dev/null || exit
 exits 1
 says "kernel 'near' has no source: name a file, or set source in the section [kernel.near]; did you mean the file 'near.gyre.c'?"
 printf '#include <gyre/kernel.h>\nGYRE_KERNEL(answer, u32, u32) { *reply = ANSWER; return GYRE_REPLY; }\n' >"$folder/other.gyre.c"
