@@ -57,6 +57,18 @@ gyre_status gyre_memory_fill_zero(struct gyre_dispatch *dispatch, gyre_memory *m
     return status;
 }
 
+gyre_status gyre_memory_read(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t offset,
+                             void *bytes, uint64_t size)
+{
+    const gyre_transfer_desc desc = {.size = sizeof desc,
+                                     .kind = GYRE_TRANSFER_DOWNLOAD,
+                                     .memory = memory,
+                                     .offset = offset,
+                                     .byte_count = size,
+                                     .target = bytes};
+    return gyre_dispatch_transfer(dispatch, &desc);
+}
+
 gyre_status gyre_buffer_alloc_on(gyre_runtime *runtime, struct gyre_dispatch *dispatch, uint64_t size,
                                  gyre_buffer **out)
 {

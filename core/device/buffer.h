@@ -41,5 +41,8 @@ void gyre_buffers_close(gyre_runtime *runtime);
  */
 gyre_status gyre_buffers_enter_checkpoints(gyre_buffer *const *buffers, uint32_t count);
 gyre_status gyre_memory_fill_zero(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t size);
+/** Copies `size` bytes of the memory, from `offset` on, to `bytes`. */
+gyre_status gyre_memory_read(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t offset,
+                             void *bytes, uint64_t size);
 
 #endif

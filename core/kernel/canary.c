@@ -15,7 +15,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/dispatch/dispatch.h"
+#include "core/device/buffer.h"
 #include "core/kernel/change.h"
 #include "core/plan/shape.h"
 #include "core/kernel/keyed.h"
@@ -48,17 +48,6 @@ struct trial {
 
 /* ---- counts ---- */
 
-static gyre_status download(const gyre_kernel *kernel, uint64_t offset, void *bytes, uint64_t size)
-{
-    const gyre_transfer_desc desc = {.size = sizeof desc,
-                                     .kind = GYRE_TRANSFER_DOWNLOAD,
-                                     .memory = kernel->memory.state,
-                                     .offset = offset,
-                                     .byte_count = size,
-                                     .target = bytes};
-    return gyre_dispatch_transfer(kernel->dispatch, &desc);
-}
-
 /* Sums what the parts of a table ever counted, modulo 2^32. */
 static gyre_status read_parts(const gyre_kernel *kernel, uint32_t handled[2], uint32_t failed[2])
 {
@@ -67,7 +56,8 @@ static gyre_status read_parts(const gyre_kernel *kernel, uint32_t handled[2], ui
     handled[0] = handled[1] = failed[0] = failed[1] = 0;
     for (uint32_t i = 0; status == GYRE_OK && i < 1u << table->parts_log2; i++) {
         gyre_keyed_part part;
-        status = download(kernel, table->parts_offset + i * table->part_size, &part, sizeof part);
+        status = gyre_memory_read(kernel->dispatch, kernel->memory.state,
+                                  table->parts_offset + i * table->part_size, &part, sizeof part);
         for (int which = 0; status == GYRE_OK && which < 2; which++) {
             handled[which] += part.canary_handled[which];
             failed[which] += part.canary_failed[which];
@@ -86,7 +76,8 @@ static gyre_status read_counts(const gyre_kernel *kernel, struct gyre_canary_see
             .handled = handled[0], .failed = failed[0], .next_handled = handled[1], .next_failed = failed[1]};
         return status;
     }
-    const gyre_status status = download(kernel, 0, &counts, sizeof counts);
+    const gyre_status status =
+        gyre_memory_read(kernel->dispatch, kernel->memory.state, 0, &counts, sizeof counts);
     *seen = (struct gyre_canary_seen){.handled = counts.seen - counts.next_handled,
                                       .failed = counts.failed,
                                       .next_handled = counts.next_handled,

@@ -159,13 +159,7 @@ static gyre_status upload(const gyre_kernel *kernel, uint64_t offset, const void
 
 static gyre_status download(const gyre_kernel *kernel, uint64_t offset, void *bytes, uint64_t size)
 {
-    const gyre_transfer_desc desc = {.size = sizeof desc,
-                                     .kind = GYRE_TRANSFER_DOWNLOAD,
-                                     .memory = kernel->memory.state,
-                                     .offset = offset,
-                                     .byte_count = size,
-                                     .target = bytes};
-    return gyre_dispatch_transfer(kernel->dispatch, &desc);
+    return gyre_memory_read(kernel->dispatch, kernel->memory.state, offset, bytes, size);
 }
 
 gyre_status gyre_keyed_write(const gyre_kernel *kernel)
