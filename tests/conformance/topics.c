@@ -87,6 +87,16 @@ static heard ask(struct conformance *test, const char *name)
     return reply;
 }
 
+/* Until it has heard so many. What a tap emits comes when its handler has run, and by then its own link may long be empty. */
+static heard ask_until(struct conformance *test, const char *name, uint64_t count)
+{
+    const uint64_t deadline_ns = soon();
+    heard told = ask(test, name);
+    for (; told.count < count; told = ask(test, name))
+        require(gyre_now_ns() < deadline_ns);
+    return told;
+}
+
 static void pause_kernel(struct conformance *test, const char *name)
 {
     must(gyre_kernel_deactivate(gyre_kernel_find(test->runtime, name), soon()));
@@ -398,9 +408,7 @@ static void a_tap_of_lanes_works_off_what_waits(struct conformance *test)
     pause_kernel(test, "tap");
     stream_ticks(gyre_pipeline_queue(pipeline), FLOWS);
     let_run(test, "tap");
-    heard told = {0};
-    for (const uint64_t deadline_ns = soon(); told.count < FLOWS; told = ask(test, "behind"))
-        require(gyre_now_ns() < deadline_ns);
+    const heard told = ask_until(test, "behind", FLOWS);
     require(told.count == FLOWS && told.sum == sum_to(FLOWS) && told.disorder == 0);
     require(look(pipeline, 0).missed == 0);
     must(gyre_pipeline_close(pipeline, soon()));
@@ -429,10 +437,10 @@ static void what_a_tap_does_is_of_no_flow(struct conformance *test)
         must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, &completion, soon()));
         require(completion.outcome == GYRE_NOT_REPLIED);
     }
-    for (size_t link = 0; link < 3; link++)
+    for (size_t link = 0; link < 2; link++)
         wait_until_empty(pipeline, link);
     require(ask(test, "one").count == FLOWS - look(pipeline, 0).missed);
-    const heard told = ask(test, "behind");
+    const heard told = ask_until(test, "behind", FLOWS - look(pipeline, 1).missed);
     require(told.count == FLOWS - look(pipeline, 1).missed && told.flows == 0);
     require(info_of(gyre_kernel_find(test->runtime, "one")).failed == FLOWS - look(pipeline, 0).missed);
 }
