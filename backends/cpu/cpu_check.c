@@ -157,8 +157,9 @@ void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t si
     watched->request_size = size;
     watched->text[0] = '\0';
     watched->seed = 0;
+    watched->asks_block = false;
     struct cpu_handled *const handled = &checks->handled[watched->message % CPU_HANDLED_MAX];
-    *handled = (struct cpu_handled){.message = watched->message, .block = worker->block};
+    *handled = (struct cpu_handled){.message = watched->message, .block = worker->block, .worker = worker};
     snprintf(handled->kernel, sizeof handled->kernel, "%s", worker->resident->kernel->name);
     cpu_written_receive(worker);
     cpu_written_begin(worker);
@@ -204,6 +205,24 @@ static uint64_t number_of(const gyre_context *context, const gyre_cpu_range *ran
     return (uint64_t)range->sort << 48 | block << 32 | (uint64_t)((const gyre_u8 *)at - range->from);
 }
 
+/* Whether the same block handled that message, or whether too long ago to know. */
+static bool is_of_same_block(const void *who, uint64_t message)
+{
+    const struct cpu_worker *const worker = who;
+    const struct cpu_checks *const checks = worker->resident->device->checks;
+    const struct cpu_handled *const handled = &checks->handled[message % CPU_HANDLED_MAX];
+    return handled->message != message || handled->worker == worker;
+}
+
+/*
+ * A block whose lanes share a message handles one after the other. Which block gets which message is luck, so that orders two of them
+ * only where the handler asks for the block's number: other handlers have no memory that is the block's own.
+ */
+static bool has_own_memory(const struct cpu_worker *worker)
+{
+    return worker->watched->asks_block && gyre_form_shares(worker->resident->kernel->form);
+}
+
 static void check_race(gyre_context *context, const struct cpu_touch *touch)
 {
     struct cpu_worker *const worker = context->owner;
@@ -222,7 +241,9 @@ static void check_race(gyre_context *context, const struct cpu_touch *touch)
                                           worker->resident->together > 1 ? worker->resident->lanes : 0,
                                       .write = touch->how & GYRE_TOUCH_WRITES,
                                       .atomic = touch->how & GYRE_TOUCH_ATOMIC,
-                                      .code = touch->code};
+                                      .code = touch->code,
+                                      .follows = has_own_memory(worker) ? is_of_same_block : NULL,
+                                      .who = worker};
     struct cpu_earlier earlier;
     struct cpu_shadow *const shadow = own ? &watched->own : &worker->resident->device->checks->shared;
     if (cpu_shadow_note(shadow, &access, &earlier)) {
@@ -298,8 +319,20 @@ static void step(gyre_context *context, const void *code)
         cpu_traffic_step(worker->resident->device->checks->traffic, context->lane, code);
 }
 
-static const gyre_cpu_watch functions = {GYRE_CPU_WATCH_VERSION, begin_lane,      end_lane,
-                                         touch_memory,           wait_at_barrier, step};
+static void ask_block(const gyre_context *context)
+{
+    const struct cpu_worker *const worker = context->owner;
+    if (worker->watched)
+        worker->watched->asks_block = true;
+}
+
+static const gyre_cpu_watch functions = {.version = GYRE_CPU_WATCH_VERSION,
+                                         .begin = begin_lane,
+                                         .end = end_lane,
+                                         .touch = touch_memory,
+                                         .wait = wait_at_barrier,
+                                         .step = step,
+                                         .block = ask_block};
 
 gyre_status cpu_check_adopt(const gyre_module *module, const char *path)
 {

@@ -91,7 +91,10 @@ static struct entry entry_of(const struct cpu_access *access, uint64_t bytes)
                           (access->phase & PHASE_MASK) | access->message << MESSAGE_SHIFT};
 }
 
-/* PHASE_BEFORE: in the same message, with a barrier between; a later message may run at the same time as both. */
+/*
+ * PHASE_BEFORE: in the same message, with a barrier between, or in a message that this one follows. A later message may run at the
+ * same time as both.
+ */
 enum order { BEFORE, PHASE_BEFORE, SAME_LANE, AT_ONCE };
 
 /* Whether the lanes of two accesses of one message are of different blocks, with no barrier of the grid between. */
@@ -108,7 +111,10 @@ static enum order order_of(const struct entry *old, const struct entry *now, con
         return (old->who ^ now->who) >> LANE_SHIFT & 1023 ? AT_ONCE : SAME_LANE;
     if (old->when >> MESSAGE_SHIFT == now->when >> MESSAGE_SHIFT)
         return are_apart(old, now, access->block_lanes) ? AT_ONCE : PHASE_BEFORE;
-    return old->when >> MESSAGE_SHIFT < access->since ? BEFORE : AT_ONCE;
+    if (old->when >> MESSAGE_SHIFT < access->since)
+        return BEFORE;
+    return access->follows && access->follows(access->who, old->when >> MESSAGE_SHIFT) ? PHASE_BEFORE
+                                                                                       : AT_ONCE;
 }
 
 /* The bytes of the word that both touch, if at least one writes and not both are atomic. */

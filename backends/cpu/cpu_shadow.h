@@ -7,7 +7,7 @@
  *   - Within a message, lanes are ordered by barriers: accesses of different lanes in the same phase (between the same
  *     two barriers) race. Lanes of different blocks are ordered by barriers of the grid (cpu_lanes_phase_of).
  *   - Between messages, an earlier message is ordered when its handler had returned before the later request was seen
- *     in its ring. `since` is the first message for which that is not so.
+ *     in its ring. `since` is the first message for which that is not so. `follows` may know of others that are ordered.
  *
  * A new access replaces an access that is ordered before it, or the oldest one, so a race may be missed and none is
  * told falsely. Not thread-safe: the caller has a lock.
@@ -28,6 +28,9 @@ struct cpu_access {
     uint32_t block_lanes; /* lanes of a block, where a message has several blocks; 0: it has one */
     bool write, atomic;
     const void *code;
+    /* whether an earlier message from `since` on is ordered all the same; NULL: none is */
+    bool (*follows)(const void *who, uint64_t message);
+    const void *who;
 };
 
 /** The earlier access of a race. */

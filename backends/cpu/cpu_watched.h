@@ -34,6 +34,7 @@ enum { CPU_HANDLED_MAX = 1024, CPU_PLACES_MAX = 64, CPU_PAIRS_MAX = 256 };
 struct cpu_handled {
     uint64_t message;
     uint32_t block;
+    const struct cpu_worker *worker;
     char kernel[48];
 };
 
@@ -72,6 +73,7 @@ struct cpu_watched {
     uint64_t since;        /* the first message that is not ordered before this one */
     uint64_t seen_since;   /* `since` of the next messages; 0: not known, so all are ordered before */
     uint64_t last;         /* the latest message of this worker */
+    bool asks_block;       /* its handler asked for the number of the block */
     const void *request;
     uint64_t request_size;
     unsigned char

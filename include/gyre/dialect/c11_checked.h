@@ -328,6 +328,7 @@ GYRE_UNCHECKED_ void *memset(void *to, int byte, size_t size)
 #define GYRE_WATCH_BEGIN_(context, request, end) ((void)0)
 #define GYRE_WATCH_END_(context)                 ((void)0)
 #define GYRE_WATCH_WAIT_(context)                ((void)0)
+#define GYRE_WATCH_BLOCK_(context)               ((void)0)
 
 #endif /* GYRE_WATCHED */
 

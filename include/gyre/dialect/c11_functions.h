@@ -74,6 +74,7 @@ GYRE_INLINE_ gyre_u32 gyre_lane_count(const gyre_context *gyre)
 
 GYRE_INLINE_ gyre_u32 gyre_block(const gyre_context *gyre)
 {
+    GYRE_WATCH_BLOCK_(gyre);
     return gyre->block;
 }
 
@@ -84,6 +85,7 @@ GYRE_INLINE_ gyre_u32 gyre_block_count(const gyre_context *gyre)
 
 GYRE_INLINE_ gyre_u32 gyre_grid_lane(const gyre_context *gyre)
 {
+    GYRE_WATCH_BLOCK_(gyre);
     return gyre->block * gyre->lane_count + gyre->lane;
 }
 

@@ -11,7 +11,7 @@
 
 #include "gyre/types.h"
 
-#define GYRE_CPU_WATCH_VERSION 3
+#define GYRE_CPU_WATCH_VERSION 4
 
 /** What a range of memory is. The backend watches none of the first sort: the handler's call has it to itself. */
 enum {
@@ -54,6 +54,8 @@ typedef struct gyre_cpu_watch {
     void (*wait)(struct gyre_context *context, const void *code);
     /** A lane goes on at `code`, the begin of code without branches. Only files that are compiled for `traffic` say so. */
     void (*step)(struct gyre_context *context, const void *code);
+    /** The handler asks for the number of its block, so it may have memory that is its block's own. */
+    void (*block)(const struct gyre_context *context);
 } gyre_cpu_watch;
 
 /** Exported by watched files: takes the functions, and returns the version of this interface that the file has. */
