@@ -14,6 +14,7 @@
 #include "cpu_explore.h"
 #include "cpu_finding.h"
 #include "cpu_resident.h"
+#include "cpu_stuck.h"
 #include "cpu_turns.h"
 #include "cpu_watched.h"
 #include "cpu_window.h"
@@ -81,7 +82,10 @@ static bool prepare_block(struct cpu_worker *worker, struct cpu_watched *watched
     if (!(settings->checks & CPU_CHECK_SCHEDULE))
         return watched->latest != NULL;
     watched->explored = cpu_explored_create(worker);
-    return watched->latest && watched->explored;
+    if (!(settings->checks & CPU_CHECK_DEADLOCK))
+        return watched->latest && watched->explored;
+    watched->stuck = cpu_stuck_create(worker->resident->lanes * worker->resident->together);
+    return watched->latest && watched->explored && watched->stuck;
 }
 
 bool cpu_check_prepare(struct cpu_worker *worker)
@@ -105,6 +109,7 @@ void cpu_check_finish(struct cpu_worker *worker)
         return;
     cpu_shadow_free(&worker->watched->own);
     cpu_explored_free(worker->watched->explored);
+    cpu_stuck_free(worker->watched->stuck);
     free(worker->watched->latest);
     cpu_written_finish(worker->watched);
     free(worker->watched);
@@ -297,6 +302,10 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
     }
     if (!belongs_to_message(range))
         cpu_turns_point(worker, &touch);
+    if (watched->stuck && cpu_stuck_note(watched->stuck, context, &touch)) {
+        worker->turn.given_up = true;
+        worker->turn.last.code = code;
+    }
     if (worker->turn.given_up && worker->lanes)
         cpu_lanes_abandon(context);
     if (checks & CPU_CHECK_MEMORY)
@@ -308,8 +317,10 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
 static void wait_at_barrier(gyre_context *context, const void *code)
 {
     const struct cpu_worker *const worker = context->owner;
-    if (worker->watched && worker->watched->latest)
-        worker->watched->latest[lane_of(context)] = code;
+    if (!worker->watched || !worker->watched->latest)
+        return;
+    worker->watched->latest[lane_of(context)] = code;
+    cpu_stuck_met(worker->watched->stuck);
 }
 
 static void step(gyre_context *context, const void *code)

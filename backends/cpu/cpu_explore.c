@@ -12,6 +12,7 @@
 
 #include "cpu_finding.h"
 #include "cpu_resident.h"
+#include "cpu_stuck.h"
 #include "cpu_watched.h"
 #include "cpu_written.h"
 
@@ -139,6 +140,7 @@ static int run_seed(struct cpu_worker *worker, const struct cpu_lanes_message *m
     context->failed = 0;
     worker->watched->seed = seed;
     cpu_written_begin(worker);
+    cpu_stuck_begin(worker->watched->stuck);
     cpu_lanes_schedule(worker->lanes, seed);
     cpu_lanes_limit(worker->lanes, worker->resident->device->settings.switches);
     return cpu_lanes_run(worker->lanes, message, context);
@@ -167,10 +169,10 @@ static void run_others(struct cpu_worker *worker, const struct cpu_lanes_message
         outcome_of(explored, run_seed(worker, message, context, settings->seed), context);
     const struct cpu_switches switches = *cpu_lanes_switches(worker->lanes);
     memcpy(explored->first, message->reply, explored->reply_size);
-    for (uint64_t i = 1; i < settings->seeds && !explored->lost; i++) {
+    for (uint64_t i = 1; i < settings->seeds && !explored->lost && !worker->turn.given_up; i++) {
         const uint64_t seed = settings->seed + i;
         const struct outcome now = outcome_of(explored, run_seed(worker, message, context, seed), context);
-        if (is_same(explored, &first, &now, message->reply))
+        if (worker->turn.given_up || is_same(explored, &first, &now, message->reply))
             continue;
         const struct cpu_difference difference = {.seeds = {settings->seed, seed},
                                                   .results = {first.result, now.result},
@@ -191,7 +193,9 @@ int cpu_explore(struct cpu_worker *worker, const struct cpu_lanes_message *messa
     /* messages to ports cannot be taken back */
     if (settings->seeds > 1 && worker->resident->kernel->port_count == 0)
         run_others(worker, message, context);
-    int result = explored->lost ? GYRE_OUTCOME_FAILED : run_seed(worker, message, context, settings->seed);
+    int result = GYRE_OUTCOME_FAILED;
+    if (!explored->lost && !worker->turn.given_up)
+        result = run_seed(worker, message, context, settings->seed);
     if (watched->text[0] && !context->failed) { /* found with another seed */
         context->failed = 1;
         context->fail_code = GYRE_FAILURE_FINDING;

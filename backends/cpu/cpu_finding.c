@@ -277,12 +277,9 @@ void cpu_finding_unwritten(gyre_context *context, const struct cpu_touch *touch)
 
 /* ---- barriers ---- */
 
-/*
- * Writes where a lane waits: with the source line, unless the barrier is inside of a function of the dialect, whose place
- * is the handler's line that calls it.
- */
-static void write_barrier(const struct cpu_worker *worker, const char *place, const void *code, char *text,
-                          size_t size)
+/* With the source line, unless the barrier is inside of a function of the dialect, whose place is the handler's line that calls it. */
+void cpu_finding_barrier(const struct cpu_worker *worker, const char *place, const void *code, char *text,
+                         size_t size)
 {
     char source[SOURCE_MAX + 8] = "";
     const char *const whole = code ? place_of(worker, code) : place;
@@ -306,7 +303,7 @@ static void add_lanes(const struct cpu_worker *worker, char *text, size_t size, 
     else
         snprintf(lanes, sizeof lanes, "lanes %u to %u", first, end - 1);
     if (place) {
-        write_barrier(worker, place, latest, where, sizeof where);
+        cpu_finding_barrier(worker, place, latest, where, sizeof where);
     } else if (latest) {
         what = "ended after ";
         quote_source(place_of(worker, latest), source, sizeof source);

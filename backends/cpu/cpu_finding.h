@@ -38,6 +38,9 @@ void cpu_finding_waiters(const struct cpu_worker *worker, const char *list);
 void cpu_finding_stuck(gyre_context *context, const void *code);
 /** Writes "FILE:LINE (`...`)", the place of an instruction of a handler with its text. */
 void cpu_finding_place(const struct cpu_worker *worker, const void *code, char *text, size_t size);
+/** Writes where a lane waits: `place` is that of the barrier, and `code` the lane's instruction. */
+void cpu_finding_barrier(const struct cpu_worker *worker, const char *place, const void *code, char *text,
+                         size_t size);
 /** Writes which memory an access is to: "state->count". */
 void cpu_finding_memory(const struct cpu_worker *worker, const struct cpu_touch *touch, char *text,
                         size_t size);

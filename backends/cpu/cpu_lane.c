@@ -313,6 +313,20 @@ void cpu_lanes_abandon(gyre_context *context)
     cpu_fiber_leave(lane->fiber, &lanes->thread); /* as one that is cancelled */
 }
 
+bool cpu_lanes_runs(const gyre_context *context, uint32_t lane)
+{
+    const struct cpu_lanes *const lanes = lane_of_const(context)->owner;
+    for (uint32_t i = 0; i < lanes->runnable_count; i++)
+        if (lanes->runnable[i] == lane)
+            return true;
+    return false;
+}
+
+const char *cpu_lanes_place(const gyre_context *context, uint32_t lane)
+{
+    return lane_of_const(context)->owner->lanes[lane].place;
+}
+
 void cpu_lanes_schedule(struct cpu_lanes *lanes, uint64_t seed)
 {
     lanes->seed = seed;

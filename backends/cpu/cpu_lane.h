@@ -13,6 +13,7 @@
 #ifndef GYRE_CPU_LANE_H
 #define GYRE_CPU_LANE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -103,6 +104,11 @@ void cpu_lanes_yield(gyre_context *context, const void *code);
  * Only for contexts that cpu_lanes_run made.
  */
 void cpu_lanes_abandon(gyre_context *context) __attribute__((noreturn));
+
+/** With a seed: whether a lane neither waits at a barrier nor ended. Lanes are numbered as by cpu_lanes_number. */
+bool cpu_lanes_runs(const gyre_context *context, uint32_t lane);
+/** The place of the barrier where a lane waits; NULL: it waits at none. */
+const char *cpu_lanes_place(const gyre_context *context, uint32_t lane);
 
 /**
  * Has `tell` called when lanes met different barriers, or some ended while others wait: with the place of the barrier

@@ -87,6 +87,7 @@ struct cpu_watched {
     const void **latest; /* each lane's latest access in this run; NULL: the lanes share no message */
     uint64_t seed;       /* of the run; 0: lanes run in their order */
     struct cpu_explored *explored; /* for the check `schedule`; NULL: none */
+    struct cpu_stuck *stuck;       /* for the checks `schedule` and `deadlock` together; NULL: none */
     char text[96];                 /* the first finding of the message; "": none yet */
 };
 
