@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cpu_finding.h"
+#include "cpu_order.h"
 #include "cpu_resident.h"
 #include "cpu_stuck.h"
 #include "cpu_watched.h"
@@ -35,7 +36,8 @@ struct outcome {
 struct cpu_explored {
     struct write *writes;
     size_t count, room;
-    bool lost; /* there was no memory for a write: the message cannot be run again */
+    bool lost;                   /* there was no memory for a write: the message cannot be run again */
+    struct cpu_order_run *noted; /* where accesses of this run are kept; NULL: nowhere */
     uint64_t reply_size;
     unsigned char *before, *first; /* the reply before the runs, and after the first one */
 };
@@ -96,6 +98,13 @@ void cpu_explore_note(struct cpu_explored *explored, const void *at, uint64_t si
         from += part;
         size -= part;
     }
+}
+
+void cpu_explore_access(struct cpu_explored *explored, const struct cpu_touch *touch, uint64_t number,
+                        uint32_t lane)
+{
+    if (explored->noted)
+        cpu_order_note(explored->noted, touch, number, lane);
 }
 
 static uint64_t hash_byte(const unsigned char *at, unsigned char value)
@@ -159,6 +168,26 @@ static bool is_same(const struct cpu_explored *explored, const struct outcome *f
            (now->result != GYRE_OUTCOME_REPLY || memcmp(explored->first, reply, explored->reply_size) == 0);
 }
 
+/* Tells of the difference, and why: both are run once more for that. Their results are the same again. */
+static void tell_difference(struct cpu_worker *worker, const struct cpu_lanes_message *message,
+                            gyre_context *context, struct cpu_difference *difference)
+{
+    struct cpu_explored *const explored = worker->watched->explored;
+    struct cpu_order_run *const runs[2] = {cpu_order_create(), cpu_order_create()};
+    for (int i = 0; i < 2 && runs[0] && runs[1]; i++) {
+        explored->noted = runs[i];
+        run_seed(worker, message, context, difference->seeds[i]);
+        explored->noted = NULL;
+        take_back(explored);
+    }
+    if (runs[0] && runs[1])
+        cpu_order_explain(worker, (const struct cpu_order_run *const[]){runs[0], runs[1]}, difference->seeds,
+                          difference->why, sizeof difference->why);
+    cpu_order_free(runs[0]);
+    cpu_order_free(runs[1]);
+    cpu_finding_order(context, difference);
+}
+
 /* Runs the other seeds and compares each with the first. Ends at the first that differs. */
 static void run_others(struct cpu_worker *worker, const struct cpu_lanes_message *message,
                        gyre_context *context)
@@ -174,11 +203,11 @@ static void run_others(struct cpu_worker *worker, const struct cpu_lanes_message
         const struct outcome now = outcome_of(explored, run_seed(worker, message, context, seed), context);
         if (worker->turn.given_up || is_same(explored, &first, &now, message->reply))
             continue;
-        const struct cpu_difference difference = {.seeds = {settings->seed, seed},
-                                                  .results = {first.result, now.result},
-                                                  .replies = {explored->first, message->reply},
-                                                  .switches = {switches, *cpu_lanes_switches(worker->lanes)}};
-        cpu_finding_order(context, &difference);
+        struct cpu_difference difference = {.seeds = {settings->seed, seed},
+                                            .results = {first.result, now.result},
+                                            .replies = {explored->first, message->reply},
+                                            .switches = {switches, *cpu_lanes_switches(worker->lanes)}};
+        tell_difference(worker, message, context, &difference);
         break;
     }
 }

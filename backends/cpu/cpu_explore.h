@@ -11,6 +11,7 @@
 
 #include "cpu_lane.h"
 
+struct cpu_touch;
 struct cpu_worker;
 struct cpu_explored;
 
@@ -20,6 +21,10 @@ void cpu_explored_free(struct cpu_explored *explored);
 
 /** As cpu_lanes_run, once for each seed. */
 int cpu_explore(struct cpu_worker *worker, const struct cpu_lanes_message *message, gyre_context *context);
+
+/** A lane is about to touch memory. `number`: what stands for the address. */
+void cpu_explore_access(struct cpu_explored *explored, const struct cpu_touch *touch, uint64_t number,
+                        uint32_t lane);
 
 /** Remembers bytes of state or of a buffer that are about to be written. */
 void cpu_explore_note(struct cpu_explored *explored, const void *at, uint64_t size);

@@ -138,15 +138,16 @@ static void log_finding(const struct cpu_worker *worker, const char *check, cons
     struct cpu_checks *const checks = checks_of(worker);
     const gyre_host *const host = worker->resident->device->host;
     const gyre_cpu_kernel *const kernel = worker->resident->kernel;
-    char said[2048], request[REQUEST_MAX];
+    char request[REQUEST_MAX];
     va_list args;
     va_start(args, format);
-    vsnprintf(said, sizeof said, format, args);
+    vsnprintf(checks->said, sizeof checks->said, format, args);
     va_end(args);
     if (!cpu_fields_json(kernel->request, worker->watched->request, request, sizeof request))
         snprintf(request, sizeof request, "one of %" PRIu64 " bytes", worker->watched->request_size);
-    const int length = snprintf(checks->sentence, sizeof checks->sentence,
-                                "kernel '%s': check %s: %s; request: %s", kernel->name, check, said, request);
+    const int length =
+        snprintf(checks->sentence, sizeof checks->sentence, "kernel '%s': check %s: %s; request: %s",
+                 kernel->name, check, checks->said, request);
     if (worker->watched->seed && length > 0 && (size_t)length < sizeof checks->sentence)
         snprintf(checks->sentence + length, sizeof checks->sentence - (size_t)length, "; seed: %" PRIu64,
                  worker->watched->seed);
@@ -447,11 +448,12 @@ void cpu_finding_order(gyre_context *context, const struct cpu_difference *diffe
         log_finding(
             worker, "schedule",
             "the order in which lanes run decides what is in the state or in buffers afterwards: it differs "
-            "with seeds %" PRIu64 " and %" PRIu64 ", and both end with %s%s",
-            difference->seeds[0], difference->seeds[1], results[0], switches);
+            "with seeds %" PRIu64 " and %" PRIu64 ", and both end with %s%s%s",
+            difference->seeds[0], difference->seeds[1], results[0], difference->why, switches);
     else
         log_finding(worker, "schedule",
                     "the order in which lanes run decides the result: seed %" PRIu64
-                    " ends with %s, seed %" PRIu64 " with %s%s",
-                    difference->seeds[0], results[0], difference->seeds[1], results[1], switches);
+                    " ends with %s, seed %" PRIu64 " with %s%s%s",
+                    difference->seeds[0], results[0], difference->seeds[1], results[1], difference->why,
+                    switches);
 }

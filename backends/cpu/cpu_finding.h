@@ -51,6 +51,7 @@ struct cpu_difference {
     int results[2];         /* outcomes */
     const void *replies[2]; /* where the outcome is a reply */
     struct cpu_switches switches[2];
+    char why[1800]; /* what differs first, behind "; "; "": not known */
 };
 
 /** The result of the message depends on the order in which its lanes run. */

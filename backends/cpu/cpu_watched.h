@@ -63,7 +63,7 @@ struct cpu_checks {
         char place[320];
     } places[CPU_PLACES_MAX];
     uint32_t place_turn;
-    char sentence[6144];
+    char said[4096], sentence[8192]; /* of the finding that is told; here because lanes have small stacks */
 };
 
 /** A worker's part. */

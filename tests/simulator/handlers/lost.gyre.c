@@ -4,6 +4,9 @@
  * request: ONE
  * request: ONE
  * fails: differs with the order: seeds 1, 
+ * says: reads state->total at 
+ * says: /lost.gyre.c:@1 (`
+ * says: /lost.gyre.c:@2 (`
  * says: check schedule: the order in which lanes run decides what is in the state or in buffers afterwards
  */
 #include <gyre/kernel.h>
@@ -16,8 +19,8 @@ GYRE_BLOCK_KERNEL_WITH(lost, ask, answer, gyre_none, kept, gyre_none)
 #ifdef MENDED
     gyre_atomic_add(&state->total, request->values[lane]);
 #else
-    const u64 total = gyre_atomic_load(&state->total); /* 1 */
-    gyre_atomic_store(&state->total, total + request->values[lane]);
+    const u64 total = gyre_atomic_load(&state->total);               /* 1 */
+    gyre_atomic_store(&state->total, total + request->values[lane]); /* 2 */
 #endif
     reply->sums[lane] = request->values[lane];
     if (lane == 0) {
