@@ -162,7 +162,7 @@ void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t si
     watched->request_size = size;
     watched->text[0] = '\0';
     watched->seed = 0;
-    watched->asks_block = false;
+    watched->asks_block = watched->has_left = false;
     struct cpu_handled *const handled = &checks->handled[watched->message % CPU_HANDLED_MAX];
     *handled = (struct cpu_handled){.message = watched->message, .block = worker->block, .worker = worker};
     snprintf(handled->kernel, sizeof handled->kernel, "%s", worker->resident->kernel->name);

@@ -132,6 +132,8 @@ void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault)
     tell(fault, place, name, sentence, sizeof sentence);
     context->services->log(context, sentence, fault->index);
     tell_hook(worker, sentence, fault->index);
+    if (worker->watched)
+        worker->watched->has_left = true;
     if (context->failed)
         return;
     tell_shortly(fault, place, name, worker->fault.text, sizeof worker->fault.text);

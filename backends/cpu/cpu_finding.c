@@ -343,7 +343,8 @@ void cpu_finding_deadlock(gyre_context *context, const char *const *places, uint
     while (places[other] && strcmp(places[other], places[waiting]) == 0)
         other++;
     shorten_text(context, places, waiting, other);
-    if (was_told(checks_of(worker), places[waiting], worker->resident->kernel))
+    /* a lane that left by an index out of range meets no barrier: that is told already */
+    if (worker->watched->has_left || was_told(checks_of(worker), places[waiting], worker->resident->kernel))
         return;
     for (uint32_t first = 0, end = 1; first < count; first = end, end++) {
         while (end < count && do_the_same(worker, places, first, end))
@@ -391,6 +392,20 @@ void cpu_finding_stuck(gyre_context *context, const void *code)
     context->failed =
         0; /* also where the check of races told something: this says why the handler did not end */
     fail_message(context, "%s: deadlock, waits for ever", cpu_place_short(place_of(worker, code)));
+}
+
+void cpu_finding_more(gyre_context *context, uint32_t asked)
+{
+    const struct cpu_worker *const worker = context->owner;
+    const struct gyre_resident *const resident = worker->resident;
+    const uint32_t lanes = resident->lanes * resident->together;
+    fail_message(context, "%u of %u lanes return GYRE_MORE", asked, lanes);
+    if (!was_told(checks_of(worker), resident->kernel, worker))
+        log_finding(
+            worker, "any",
+            "%u of the %u lanes that share the message return GYRE_MORE, and the others do not: either all "
+            "return it or none",
+            asked, lanes);
 }
 
 /* ---- orders ---- */

@@ -36,6 +36,8 @@ void cpu_finding_add_waiter(const struct cpu_worker *worker, const void *code, c
 void cpu_finding_waiters(const struct cpu_worker *worker, const char *list);
 /** Fails a message whose handler waits for ever at this place. */
 void cpu_finding_stuck(gyre_context *context, const void *code);
+/** Some lanes of a message return GYRE_MORE, `asked` of them, and others do not. */
+void cpu_finding_more(gyre_context *context, uint32_t asked);
 /** Writes "FILE:LINE (`...`)", the place of an instruction of a handler with its text. */
 void cpu_finding_place(const struct cpu_worker *worker, const void *code, char *text, size_t size);
 /** Writes where a lane waits: `place` is that of the barrier, and `code` the lane's instruction. */

@@ -29,6 +29,14 @@ static bool end_guard(struct cpu_turn *turn, gyre_context *context)
     return left;
 }
 
+/* Whether all lanes of a message return GYRE_MORE, or none does. */
+static bool agree_on_more(const struct cpu_worker *worker)
+{
+    const struct gyre_resident *const resident = worker->resident;
+    const uint32_t again = resident->kernel->port_count ? worker->links.ports[0].again : 0;
+    return again == 0 || again == resident->lanes * resident->together;
+}
+
 /* In a block kernel all lanes run the block's handler for the message. */
 static int handle_by_lanes(const void *request, void *reply, void *state, const gyre_binding *buffers,
                            gyre_context *context)
@@ -45,6 +53,10 @@ static int handle_by_lanes(const void *request, void *reply, void *state, const 
                                           : cpu_lanes_run(worker->lanes, &message, context);
     if (turns && end_guard(&worker->turn, context))
         result = GYRE_OUTCOME_FAILED;
+    if (worker->watched && !context->failed && !agree_on_more(worker)) {
+        cpu_finding_more(context, worker->links.ports[0].again);
+        result = GYRE_OUTCOME_FAILED;
+    }
     cpu_check_end(worker);
     return result;
 }

@@ -74,6 +74,7 @@ struct cpu_watched {
     uint64_t seen_since;   /* `since` of the next messages; 0: not known, so all are ordered before */
     uint64_t last;         /* the latest message of this worker */
     bool asks_block;       /* its handler asked for the number of the block */
+    bool has_left;         /* a lane left its handler by an index out of range */
     const void *request;
     uint64_t request_size;
     unsigned char

@@ -74,6 +74,13 @@ warning)
     ;;
 index)
     fails -15 "$file:$(marked | tr -d ' '): "
+    [[ "$err" != *"warning: kernel"* ]] || fail "expected nothing else to be found"
+    ;;
+port)
+    fails -17 "in a block kernel lane 0 emits"
+    ;;
+more)
+    fails -20 "1 of 32 lanes return GYRE_MORE"
     ;;
 lanes)
     fails -3 "$file:"

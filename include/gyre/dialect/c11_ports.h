@@ -142,6 +142,8 @@ GYRE_INLINE_ GYRE_GLOBAL void *gyre_emit_(gyre_context *gyre, gyre_cpu_port *por
     }
     unsigned char *place = port->slots + ((port->next + port->emitted) & port->mask) * port->stride;
     port->emitted++;
+    if (gyre->lane > 0) /* it is 0 in kernels whose lanes share no message */
+        gyre_fail_(gyre, GYRE_FAILURE_PORT, "in a block kernel lane 0 emits");
     place += GYRE_SLOT_HEADER_SIZE;
     if (least) {
         const gyre_u32 used = (gyre_u32)least;
@@ -216,7 +218,7 @@ GYRE_INLINE_ GYRE_GLOBAL void *gyre_flow_(gyre_context *gyre, gyre_u64 size, voi
 GYRE_INLINE_ gyre_result gyre_more_(gyre_context *gyre, gyre_cpu_port *first)
 {
     (void)gyre;
-    first->again = 1;
+    first->again++;
     return GYRE_NO_REPLY;
 }
 

@@ -58,7 +58,7 @@ typedef struct gyre_cpu_port {
     gyre_u64 next, mask;    /* the first place is that of index `next` & `mask` */
     gyre_u32 stride;        /* bytes from slot to slot */
     gyre_u32 most, emitted; /* messages that the call may emit, and has emitted */
-    gyre_u32 again; /* of the first port: not 0: the handler asks to be called again with the same message */
+    gyre_u32 again; /* of the first port: how many lanes ask to be called again with the same message */
 } gyre_cpu_port;
 
 /** A port as its kernel declares it. */
