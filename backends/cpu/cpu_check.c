@@ -180,6 +180,7 @@ void cpu_check_end(struct cpu_worker *worker)
     if (worker->resident->device->checks->traffic)
         cpu_traffic_end(worker->resident->device->checks->traffic);
     cpu_crash_end(worker);
+    cpu_written_end(worker);
     worker->watched->message = 0;
     pthread_mutex_unlock(&worker->resident->device->checks->lock);
 }

@@ -152,7 +152,9 @@ static int run_seed(struct cpu_worker *worker, const struct cpu_lanes_message *m
     cpu_stuck_begin(worker->watched->stuck);
     cpu_lanes_schedule(worker->lanes, seed);
     cpu_lanes_limit(worker->lanes, worker->resident->device->settings.switches);
-    return cpu_lanes_run(worker->lanes, message, context);
+    const int result = cpu_lanes_run(worker->lanes, message, context);
+    cpu_written_end(worker);
+    return result;
 }
 
 static struct outcome outcome_of(struct cpu_explored *explored, int result, const gyre_context *context)

@@ -244,36 +244,68 @@ void cpu_finding_race(gyre_context *context, const struct cpu_touch *touch, cons
         tell_messages(context, touch, earlier, there, here);
 }
 
-/* Who emitted the request and did not write the bytes. */
+/* Who emitted the request and did not write the bytes, and where it wrote others. */
 static void write_sender(const struct cpu_worker *worker, char *text, size_t size)
 {
     const uint64_t sender = worker->watched->sender;
     const struct cpu_handled *const other = &checks_of(worker)->handled[sender % CPU_HANDLED_MAX];
+    char kernel[64] = "the kernel", place[TEXT_MAX + SOURCE_MAX + 320];
     if (other->message == sender)
-        snprintf(text, size, "kernel '%s', which emitted it, did not write that", other->kernel);
-    else
-        snprintf(text, size, "the kernel that emitted it did not write that");
+        snprintf(kernel, sizeof kernel, "kernel '%s'", other->kernel);
+    cpu_finding_place(worker, worker->watched->sender_code, place, sizeof place);
+    snprintf(text, size, "%s, which emitted it and wrote to it last at %s, did not write that", kernel,
+             place);
 }
 
-void cpu_finding_unwritten(gyre_context *context, const struct cpu_touch *touch)
+uint32_t cpu_finding_lane(const gyre_context *context)
+{
+    return lane_of(context);
+}
+
+void cpu_finding_unwritten_scratch(struct cpu_worker *worker, const struct cpu_touch *later, uint32_t lane)
+{
+    const struct cpu_unwritten *const unwritten = &worker->watched->unwritten;
+    char memory[TEXT_MAX], place[SOURCE_MAX + 336], written[SOURCE_MAX + 400] = "", lines[TEXT_MAX],
+                                                                         here[320];
+    snprintf(here, sizeof here, "%s", place_of(worker, unwritten->touch.code));
+    cpu_finding_place(worker, unwritten->touch.code, place, sizeof place);
+    write_memory(worker, &unwritten->touch, 0, memory, sizeof memory);
+    if (later) {
+        char there[SOURCE_MAX + 336];
+        cpu_finding_place(worker, later->code, there, sizeof there);
+        snprintf(written, sizeof written, "; lane %u writes it later, at %s", lane, there);
+        write_lines(lines, sizeof lines, here, place_of(worker, later->code));
+        if (strstr(worker->watched->text, ": unwritten scratch"))
+            snprintf(worker->watched->text, sizeof worker->watched->text, "%s: unwritten scratch", lines);
+    }
+    log_finding(worker, "memory", "lane %u reads %s at %s, and no lane wrote it for this message before%s",
+                unwritten->lane, memory, place, written);
+}
+
+bool cpu_finding_unwritten(gyre_context *context, const struct cpu_touch *touch)
 {
     const struct cpu_worker *const worker = context->owner;
-    char memory[TEXT_MAX], here[320], now[SOURCE_MAX + 8],
-        whose[TEXT_MAX] = "no lane wrote it for this message before";
-    snprintf(here, sizeof here, "%s", place_of(worker, touch->code));
+    char memory[TEXT_MAX], place[SOURCE_MAX + 336], lines[TEXT_MAX], whose[1024], here[320];
     const uint32_t sort = touch->range->sort;
-    fail_message(context, "%s: unwritten %s", cpu_place_short(here),
+    snprintf(here, sizeof here, "%s", place_of(worker, touch->code));
+    write_lines(lines, sizeof lines, here,
+                sort == GYRE_SORT_REQUEST ? place_of(worker, worker->watched->sender_code) : here);
+    fail_message(context, "%s: unwritten %s", lines,
                  sort == GYRE_SORT_SCRATCH   ? "scratch"
                  : sort == GYRE_SORT_REQUEST ? "request"
                                              : "reply");
     if (was_told(checks_of(worker), touch->code, NULL))
-        return;
-    quote_source(here, now, sizeof now);
+        return false;
+    if (sort == GYRE_SORT_SCRATCH)
+        return true;
+    cpu_finding_place(worker, touch->code, place, sizeof place);
     write_memory(worker, touch, 0, memory, sizeof memory);
     if (sort == GYRE_SORT_REQUEST)
         write_sender(worker, whose, sizeof whose);
-    log_finding(worker, "memory", "lane %u reads %s at %s%s, and %s", lane_of(context), memory, here, now,
-                whose);
+    else
+        snprintf(whose, sizeof whose, "no lane wrote it for this message before");
+    log_finding(worker, "memory", "lane %u reads %s at %s, and %s", lane_of(context), memory, place, whose);
+    return false;
 }
 
 /* ---- barriers ---- */

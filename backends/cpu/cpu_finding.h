@@ -59,7 +59,14 @@ struct cpu_difference {
 /** The result of the message depends on the order in which its lanes run. */
 void cpu_finding_order(gyre_context *context, const struct cpu_difference *difference);
 
-/** The access reads bytes that nobody wrote for this message. */
-void cpu_finding_unwritten(gyre_context *context, const struct cpu_touch *touch);
+/**
+ * The access reads bytes that nobody wrote for this message. True when they are of the scratch, and the log does not have it yet: it is told by
+ * cpu_finding_unwritten_scratch.
+ */
+bool cpu_finding_unwritten(gyre_context *context, const struct cpu_touch *touch);
+/** Tells of the worker's `unwritten`. `later`: the access by which a lane writes the bytes after all; NULL: none does. */
+void cpu_finding_unwritten_scratch(struct cpu_worker *worker, const struct cpu_touch *later, uint32_t lane);
+/** The number of a lane in findings. */
+uint32_t cpu_finding_lane(const gyre_context *context);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cpu_finding.h"
 #include "cpu_shadow.h"
 #include "cpu_traffic.h"
 
@@ -22,6 +23,7 @@
 struct cpu_sent {
     const unsigned char *at; /* NULL: none */
     uint64_t message;        /* the sender's */
+    const void *code;        /* of the sender's latest write to it */
     uint64_t size, room;
     unsigned char *written; /* a byte each, not 0 where it was written */
 };
@@ -36,6 +38,14 @@ struct cpu_handled {
     uint32_t block;
     const struct cpu_worker *worker;
     char kernel[48];
+};
+
+/** A read of bytes that no lane had written, which is told when one writes them after all, or when the lanes have ended. */
+struct cpu_unwritten {
+    struct cpu_touch touch; /* its range is `range`; code NULL: nothing is to be told */
+    gyre_cpu_range range;
+    uint64_t first; /* the place of the bytes in `written` */
+    uint32_t lane;
 };
 
 /** When the process of a device ends. */
@@ -83,6 +93,8 @@ struct cpu_watched {
         *received; /* the same of the request, when a handler emitted it; it is `received_size` long */
     uint64_t received_size, received_room; /* 0: nothing is known of the request */
     uint64_t sender;                       /* the message whose handler emitted it */
+    const void *sender_code;               /* where it wrote to it last */
+    struct cpu_unwritten unwritten;        /* of the scratch, in this run */
     uint64_t scratch_first;                /* where the scratch begins in it */
     uint64_t written_size;
     const void **latest; /* each lane's latest access in this run; NULL: the lanes share no message */

@@ -66,6 +66,7 @@ void cpu_written_emit(const struct cpu_worker *worker, const struct cpu_touch *t
     if ((sent->at != range->from || sent->message != worker->watched->message) &&
         !begin_sent(sent, range, worker->watched->message))
         return;
+    sent->code = touch->code;
     memset(sent->written + ((const gyre_u8 *)touch->at - range->from), 1, touch->size);
 }
 
@@ -96,6 +97,7 @@ void cpu_written_receive(struct cpu_worker *worker)
     watched->received_room = sent->room;
     watched->received_size = sent->size;
     watched->sender = sent->message;
+    watched->sender_code = sent->code;
     sent->written = written;
     sent->room = room;
 }
@@ -116,6 +118,40 @@ void cpu_written_finish(struct cpu_watched *watched)
 /* ---- reads ---- */
 
 static bool any_set(const unsigned char *bytes, uint64_t count);
+
+void cpu_written_end(struct cpu_worker *worker)
+{
+    struct cpu_unwritten *const unwritten = &worker->watched->unwritten;
+    if (unwritten->touch.code)
+        cpu_finding_unwritten_scratch(worker, NULL, 0);
+    unwritten->touch.code = NULL;
+}
+
+/* A lane may write the bytes later in this message: then the sentence has that line, too. Where one is kept already, it is told first. */
+static void keep_unwritten(gyre_context *context, const struct cpu_touch *touch, uint64_t first)
+{
+    struct cpu_worker *const worker = context->owner;
+    struct cpu_unwritten *const unwritten = &worker->watched->unwritten;
+    if (!cpu_finding_unwritten(context, touch))
+        return;
+    cpu_written_end(worker);
+    *unwritten = (struct cpu_unwritten){
+        .touch = *touch, .range = *touch->range, .first = first, .lane = cpu_finding_lane(context)};
+    unwritten->touch.range = &unwritten->range;
+}
+
+/* A lane writes these bytes: perhaps those that another one has read, at another place of the code. */
+static void settle_unwritten(gyre_context *context, const struct cpu_touch *touch, uint64_t first)
+{
+    struct cpu_worker *const worker = context->owner;
+    struct cpu_unwritten *const unwritten = &worker->watched->unwritten;
+    if (!unwritten->touch.code || unwritten->touch.code == touch->code ||
+        unwritten->lane == cpu_finding_lane(context) || first >= unwritten->first + unwritten->touch.size ||
+        unwritten->first >= first + touch->size)
+        return;
+    cpu_finding_unwritten_scratch(worker, touch, cpu_finding_lane(context));
+    unwritten->touch.code = NULL;
+}
 
 /* A second read tells nothing new. */
 static void check_request(gyre_context *context, const struct cpu_touch *touch)
@@ -163,7 +199,12 @@ void cpu_written_check(gyre_context *context, const struct cpu_touch *touch)
         (uint64_t)((const gyre_u8 *)touch->at - range->from);
     if (first + touch->size > watched->written_size)
         return;
-    if (touch->how & GYRE_TOUCH_READS && !any_set(watched->written + first, touch->size))
+    const bool reads = touch->how & GYRE_TOUCH_READS && !any_set(watched->written + first, touch->size);
+    if (reads && scratch)
+        keep_unwritten(context, touch, first);
+    else if (reads)
         cpu_finding_unwritten(context, touch);
+    else if (touch->how & GYRE_TOUCH_WRITES)
+        settle_unwritten(context, touch, first);
     memset(watched->written + first, 1, touch->size); /* a second read tells nothing new */
 }

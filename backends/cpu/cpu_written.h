@@ -21,6 +21,9 @@ bool cpu_written_prepare(struct cpu_watched *watched, const gyre_cpu_kernel *ker
 /** The lanes begin with a message, or once more with the same one: nothing was written yet, and nothing was touched. */
 void cpu_written_begin(struct cpu_worker *worker);
 
+/** The lanes have ended: tells of a read that waits for a later write. A no-op where nothing waits. */
+void cpu_written_end(struct cpu_worker *worker);
+
 /** The handler is about to write to a message that it emits. The caller has the lock of the device's checks. */
 void cpu_written_emit(const struct cpu_worker *worker, const struct cpu_touch *touch);
 /** A worker begins with a message: takes what is known of the request. */

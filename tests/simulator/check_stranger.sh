@@ -92,7 +92,8 @@ circle)
     names_marked
     ;;
 unwritten)
-    fails -20 "$file:$(marked | tr -d ' '): unwritten "
+    fails -20 "$file:"
+    prints ": unwritten "
     names_marked
     ;;
 schedule)

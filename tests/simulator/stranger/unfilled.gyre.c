@@ -15,7 +15,7 @@ GYRE_PORTS(next_ports, NEXT)
 GYRE_KERNEL_TO(pass, item, gyre_none, next_ports)
 {
     GYRE_GLOBAL item *out = gyre_emit(gyre, next);
-    out->number = request->number;
+    out->number = request->number; /* second */
     return GYRE_NO_REPLY;
 }
 
