@@ -298,7 +298,8 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
         watched->latest[lane_of(context)] = code;
     if (watched->explored) {
         cpu_lanes_yield(context, code);
-        cpu_explore_access(watched->explored, &touch, number_of(context, range, at), lane_of(context));
+        if (cpu_explore_notes(watched->explored))
+            cpu_explore_access(watched->explored, &touch, number_of(context, range, at), lane_of(context));
         if (how & GYRE_TOUCH_WRITES && !belongs_to_message(range))
             cpu_explore_note(watched->explored, at, size);
     }

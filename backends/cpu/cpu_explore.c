@@ -103,8 +103,12 @@ void cpu_explore_note(struct cpu_explored *explored, const void *at, uint64_t si
 void cpu_explore_access(struct cpu_explored *explored, const struct cpu_touch *touch, uint64_t number,
                         uint32_t lane)
 {
-    if (explored->noted)
-        cpu_order_note(explored->noted, touch, number, lane);
+    cpu_order_note(explored->noted, touch, number, lane);
+}
+
+bool cpu_explore_notes(const struct cpu_explored *explored)
+{
+    return explored->noted != NULL;
 }
 
 static uint64_t hash_byte(const unsigned char *at, unsigned char value)

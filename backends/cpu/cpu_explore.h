@@ -22,7 +22,9 @@ void cpu_explored_free(struct cpu_explored *explored);
 /** As cpu_lanes_run, once for each seed. */
 int cpu_explore(struct cpu_worker *worker, const struct cpu_lanes_message *message, gyre_context *context);
 
-/** A lane is about to touch memory. `number`: what stands for the address. */
+/** Whether accesses of this run are kept. */
+bool cpu_explore_notes(const struct cpu_explored *explored);
+/** Where they are: a lane is about to touch memory. `number`: what stands for the address. */
 void cpu_explore_access(struct cpu_explored *explored, const struct cpu_touch *touch, uint64_t number,
                         uint32_t lane);
 
