@@ -152,6 +152,34 @@ START_TEST(messages_race_unless_one_was_over)
 }
 END_TEST
 
+/* Of two blocks: one handles the odd messages, the other one the even ones. */
+static bool is_of_same_block(const void *who, uint64_t message)
+{
+    return *(const uint64_t *)who % 2 == message % 2;
+}
+
+static bool touch_in_block(uint64_t message, uint64_t address, int how)
+{
+    struct cpu_access access = access_of(message, 0, 0, address, 4, how);
+    access.since = 1;
+    access.follows = is_of_same_block;
+    access.who = &message;
+    return cpu_shadow_note(&shadow, &access, &earlier);
+}
+
+START_TEST(messages_of_one_block_follow_each_other)
+{
+    begin();
+    ck_assert(!touch_in_block(1, 100, WRITE));
+    ck_assert(!touch_in_block(3, 100, WRITE));
+    ck_assert(!touch_in_block(
+        5, 100, READ)); /* keeps what wrote before: another block's message may race with that */
+    ck_assert(touch_in_block(6, 100, READ));
+    ck_assert(earlier.write && earlier.message % 2 == 1);
+    end();
+}
+END_TEST
+
 START_TEST(many_readers_do_not_hide_from_a_writer)
 {
     begin();
@@ -246,6 +274,7 @@ int main(void)
     tcase_add_test(tests, bytes_of_a_word_are_apart);
     tcase_add_test(tests, atomics_race_with_others_only);
     tcase_add_test(tests, messages_race_unless_one_was_over);
+    tcase_add_test(tests, messages_of_one_block_follow_each_other);
     tcase_add_test(tests, many_readers_do_not_hide_from_a_writer);
     tcase_add_test(tests, many_pages);
     tcase_add_loop_test(tests, random_histories, 0, 20);
