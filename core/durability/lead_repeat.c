@@ -123,6 +123,13 @@ static bool has_something(const gyre_queue *queue, struct gyre_logged_request *r
     return gyre_queue_log_next(queue, &index, gyre_queue_log_end(queue), request);
 }
 
+/* From here on the device takes what has no completion. */
+static void forget_taken(const struct gyre_checkpoints *checkpoints)
+{
+    for (const gyre_queue *queue = checkpoints->entry; queue; queue = gyre_view_of(queue)->led_next)
+        gyre_taken_forget(queue);
+}
+
 bool gyre_lead_prepare(const struct gyre_checkpoints *checkpoints)
 {
     struct gyre_logged_request request = {.payload = malloc(find_request_size(checkpoints) + 1)};
@@ -134,6 +141,8 @@ bool gyre_lead_prepare(const struct gyre_checkpoints *checkpoints)
     free(request.payload);
     for (const gyre_queue *queue = checkpoints->entry; found && queue; queue = gyre_view_of(queue)->led_next)
         empty(gyre_view_of(queue)->repeater);
+    if (!found)
+        forget_taken(checkpoints);
     return found;
 }
 
@@ -279,7 +288,11 @@ static gyre_status repeat_all(struct repeat *repeat)
         next->index++;
         look_at_next(next);
     }
-    return status == GYRE_OK ? await_completions(repeat, 0, NULL) : status;
+    if (status == GYRE_OK)
+        status = await_completions(repeat, 0, NULL);
+    if (status == GYRE_OK)
+        forget_taken(repeat->checkpoints);
+    return status;
 }
 
 gyre_status gyre_lead_repeat(struct gyre_checkpoints *checkpoints,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/queue/state.h"
+#include "core/ring/ready.h"
 #include "core/ring/ring.h"
 #include "core/stages/log.h"
 
@@ -85,6 +87,21 @@ void gyre_taken_note(const gyre_queue *queue)
             continue;
         __atomic_store_n(&taken->noted[place].taken_ns, taken_ns, __ATOMIC_RELAXED);
         __atomic_store_n(&taken->noted[place].number, index + 1, __ATOMIC_RELEASE);
+    }
+}
+
+static bool is_completed(const gyre_queue *queue, uint64_t index)
+{
+    return index < gyre_received(queue) || gyre_reply_ready(gyre_ring_of(queue), index);
+}
+
+void gyre_taken_forget(const gyre_queue *queue)
+{
+    const struct gyre_taken *taken = gyre_log_of(queue)->taken;
+    for (uint64_t place = 0; taken && place < gyre_ring_of(queue)->capacity; place++) {
+        struct noted *noted = &taken->noted[place];
+        if (noted->number && !is_completed(queue, noted->number - 1))
+            __atomic_store_n(&noted->number, 0, __ATOMIC_RELAXED);
     }
 }
 

@@ -23,6 +23,11 @@ void gyre_taken_destroy(struct gyre_taken *taken);
 void gyre_taken_save(const gyre_queue *queue, uint64_t index);
 /** Keeps what the flows say, which are about to be cleared. No device runs. Does nothing where the log has no times. */
 void gyre_taken_note(const gyre_queue *queue);
+/**
+ * Forgets when requests without a completion were taken: they are about to be taken again, and later ones of other queues perhaps before.
+ * No device runs that has the queue.
+ */
+void gyre_taken_forget(const gyre_queue *queue);
 /** When request `index` was taken; 0: it was not, or nobody knows. No device runs. Beside senders. */
 uint64_t gyre_taken_ns(const gyre_queue *queue, uint64_t index);
 
