@@ -32,8 +32,8 @@ struct gyre_checkpoints {
     uint64_t every_ns, every_messages; /* age or requests at which a checkpoint is due; UINT64_MAX: never */
     gyre_queue *replay;                /* queue for requests handled again; not in the kernel's list */
     void *request;                     /* room for the largest request */
-    gyre_queue
-        *entry; /* of the kernel that leads its pipeline (lead.h): where requests enter; under kernel->lock */
+    gyre_queue *
+        entry; /* of the kernel that leads its pipeline (lead.h): the first queue where requests enter; under kernel->lock */
     gyre_layout *reply; /* compares replies (witness.c); NULL: replies are not compared */
 
     pthread_mutex_t taking;

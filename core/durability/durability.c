@@ -58,6 +58,7 @@ static const struct gyre_keeper keeper = {
     .draw_copy = gyre_checkpoint_draw_copy,
     .draw_end = gyre_checkpoint_draw_end,
     .lead = gyre_lead,
+    .lead_no_more = gyre_lead_no_more,
     .lead_prepare = gyre_lead_prepare,
     .lead_repeat = gyre_lead_repeat,
     .covers = gyre_checkpoints_cover,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernel that leads the checkpoints of its pipeline: the first stage that has some. The checkpoints of all stages count at one moment
- * (core/links/kept.h), and the queue by which requests enter has its log with the leader: what it covers counts with the leader's
- * checkpoint, and what came since is handled again through another queue that enters the pipeline.
+ * (core/links/kept.h), and the queues by which requests enter have their logs with the leader: what these cover counts with the leader's
+ * checkpoint, and what came since is handled again through other queues that enter the pipeline (lead_repeat.c).
  *
  * Only a request at a time that has no completion is handled again so, and nothing else beside it: so it is known which one took a worker
- * down, and the order is that of the queue. Requests with a completion go as fast as they can.
+ * down, and the order is that in which requests were taken. Requests with a completion go as fast as they can.
  */
 #ifndef GYRE_CORE_DURABILITY_LEAD_H
 #define GYRE_CORE_DURABILITY_LEAD_H
@@ -19,9 +19,10 @@ gyre_queue *gyre_lead_first(const struct gyre_checkpoints *checkpoints, const gy
 gyre_queue *gyre_lead_next(const struct gyre_checkpoints *checkpoints, const gyre_queue *queue);
 
 /* The calls of core/kernel/keeper.h. */
-gyre_status gyre_lead(struct gyre_checkpoints *checkpoints, gyre_queue *entry, uint64_t bytes);
-bool gyre_lead_prepare(const struct gyre_checkpoints *checkpoints, gyre_queue *target);
-gyre_status gyre_lead_repeat(struct gyre_checkpoints *checkpoints, gyre_queue *target,
+gyre_status gyre_lead(struct gyre_checkpoints *checkpoints, const struct gyre_led *led);
+void gyre_lead_no_more(struct gyre_checkpoints *checkpoints);
+bool gyre_lead_prepare(const struct gyre_checkpoints *checkpoints);
+gyre_status gyre_lead_repeat(struct gyre_checkpoints *checkpoints,
                              bool (*watch)(void *context, uint64_t deadline_ns), void *context);
 
 #endif

@@ -10,8 +10,17 @@
 #define GYRE_CORE_KERNEL_KEEPER_H
 
 #include "core/kernel/kernel.h"
+#include "gyre/link_layout.h"
 
 struct gyre_durable; /* the journal of a queue */
+
+/** A queue by which requests enter a pipeline with checkpoints. */
+struct gyre_led {
+    gyre_queue *entry, *repeater; /* by `repeater` its requests are handled again */
+    const gyre_flow
+        *flows; /* which say when requests were taken (core/stages/taken.h); NULL: nobody has to know */
+    uint64_t log_bytes; /* at most, of the log */
+};
 
 struct gyre_keeper {
     /**
@@ -49,21 +58,24 @@ struct gyre_keeper {
     gyre_status (*draw_copy)(gyre_kernel *kernel);
     void (*draw_end)(gyre_kernel *kernel, bool counts, uint64_t begun_ns);
     /**
-     * The kernel of these checkpoints leads those of its pipeline: the queue `entry`, by which requests enter, gets a log of at most
-     * `bytes`, and counts as one of the kernel's for when a checkpoint is due and what it covers. NULL: it leads no more. INVALID: the
-     * log has no room for a request. Under the lock.
+     * The kernel of these checkpoints leads those of its pipeline: one more queue by which requests enter gets a log, and counts as one of
+     * the kernel's for when a checkpoint is due and what it covers. INVALID: the log has no room for a request, or the queue has other
+     * headers than its repeater; EXHAUSTED. Under the lock.
      */
-    gyre_status (*lead)(struct gyre_checkpoints *checkpoints, gyre_queue *entry, uint64_t bytes);
+    gyre_status (*lead)(struct gyre_checkpoints *checkpoints, const struct gyre_led *led);
+    /** It leads no more: these queues have no logs any more. Under the lock. */
+    void (*lead_no_more)(struct gyre_checkpoints *checkpoints);
     /**
-     * Whether requests of that queue have to be handled again, because they came since the last checkpoint. Then `target` is emptied,
-     * through which they go. No device has either queue. Without the lock.
+     * The device died, and its memory is as it left it. Whether requests of these queues have to be handled again, because they came since
+     * the last checkpoint. Then their repeaters are emptied. No device has any of these queues. Without the lock.
      */
-    bool (*lead_prepare)(const struct gyre_checkpoints *checkpoints, gyre_queue *target);
+    bool (*lead_prepare)(const struct gyre_checkpoints *checkpoints);
     /**
-     * Handles them again, in their order, through `target`, the only queue of the pipeline that the device sees. The completion of one
-     * that had none goes to its queue. `watch`: waits, and tells whether the device lives. LOST. Without the lock.
+     * Handles them again, in the order in which they were taken, through the repeaters, the only queues of the pipeline that the device
+     * sees. The completion of one that had none goes to its queue. `watch`: waits, and tells whether the device lives. LOST. Without
+     * the lock.
      */
-    gyre_status (*lead_repeat)(struct gyre_checkpoints *checkpoints, gyre_queue *target,
+    gyre_status (*lead_repeat)(struct gyre_checkpoints *checkpoints,
                                bool (*watch)(void *context, uint64_t deadline_ns), void *context);
     /** Whether the kernel's checkpoints hold that memory of its device. Under the lock. */
     bool (*covers)(const gyre_kernel *kernel, const gyre_memory *memory);

@@ -425,6 +425,5 @@ void gyre_node_abandon_entry(gyre_queue *queue)
 
 void gyre_node_close_entry(gyre_queue *queue)
 {
-    gyre_view_for(queue)->of_pipeline = false;
-    gyre_kernel_close_queue(queue);
+    gyre_kernel_close_queue(queue); /* it is known as one of a pipeline until it is off the kernel's list */
 }

@@ -30,16 +30,37 @@ void gyre_node_save_together(gyre_kernel *kernel)
     pthread_mutex_unlock(&kernel->lock);
 }
 
-gyre_status gyre_node_lead(gyre_kernel *leader, gyre_queue *entry)
+gyre_status gyre_node_lead(gyre_kernel *leader, gyre_queue *entry, gyre_queue *repeater,
+                           const gyre_flow *flows)
 {
     pthread_mutex_lock(&leader->lock);
-    const gyre_status status =
-        leader->keeper->lead(leader->checkpoints, entry, (uint64_t)gyre_kernel_setting(leader, "replay_log"));
+    const struct gyre_led led = {.entry = entry,
+                                 .repeater = repeater,
+                                 .flows = flows,
+                                 .log_bytes = (uint64_t)gyre_kernel_setting(leader, "replay_log")};
+    const bool has_room = led.log_bytes >= gyre_queue_log_bytes(entry, 1);
+    const gyre_status status = leader->keeper->lead(leader->checkpoints, &led);
     pthread_mutex_unlock(&leader->lock);
-    return status == GYRE_INVALID /* the log has no room for a single request */
-               ? gyre_config_blame(leader->runtime->config, GYRE_SECTION_KERNEL, leader->name, "replay_log",
-                                   GYRE_CONFIG)
-               : status;
+    return status != GYRE_OK && !has_room ? gyre_config_blame(leader->runtime->config, GYRE_SECTION_KERNEL,
+                                                              leader->name, "replay_log", GYRE_CONFIG)
+                                          : status;
+}
+
+void gyre_node_lead_no_more(gyre_kernel *leader)
+{
+    pthread_mutex_lock(&leader->lock);
+    leader->keeper->lead_no_more(leader->checkpoints);
+    pthread_mutex_unlock(&leader->lock);
+}
+
+bool gyre_node_entry_is_timed(const gyre_queue *entry)
+{
+    return gyre_ring_of(entry)->slots.stamps_offset != 0;
+}
+
+bool gyre_node_is_timed(const gyre_kernel *kernel)
+{
+    return gyre_kernel_setting(kernel, "timing") != 0;
 }
 
 void gyre_node_hold_entry(gyre_queue *entry)
@@ -58,41 +79,47 @@ bool gyre_node_entry_is_settled(const gyre_queue *entry)
 }
 
 /* Under the lock. */
-static void show_in_place(gyre_queue *entry, gyre_queue *target, bool repeats)
+static void show_in_place(gyre_queue *entry, bool repeats)
 {
+    gyre_queue *repeater = gyre_view_of(entry)->repeater;
     gyre_view_for(entry)->repeats = gyre_view_for(entry)->withdrawn = repeats;
     gyre_view_for(entry)->repeats_one = false;
-    gyre_view_for(entry)->repeated_number = gyre_view_of(target)->entry_number;
-    gyre_view_for(target)->withdrawn = !repeats;
-    gyre_view_for(target)->gate = UINT64_MAX;
+    gyre_view_for(entry)->repeated_number = gyre_view_of(repeater)->entry_number;
+    gyre_view_for(repeater)->withdrawn = !repeats;
+    gyre_view_for(repeater)->gate = UINT64_MAX;
 }
 
-bool gyre_node_prepare_repeat(gyre_kernel *leader, gyre_queue *entry, gyre_queue *target)
+bool gyre_node_prepare_repeat(gyre_kernel *leader)
+{
+    return leader->keeper->lead_prepare(leader->checkpoints);
+}
+
+void gyre_node_set_repeats(gyre_queue *entry, bool repeats)
 {
     gyre_kernel *kernel = gyre_view_of(entry)->kernel;
-    const bool repeats = leader->keeper->lead_prepare(leader->checkpoints, target);
     pthread_mutex_lock(&kernel->lock);
-    show_in_place(entry, target, repeats);
+    show_in_place(entry, repeats);
     pthread_mutex_unlock(&kernel->lock);
-    return repeats;
 }
 
-gyre_status gyre_node_repeat(gyre_kernel *leader, gyre_queue *entry, gyre_queue *target,
-                             bool (*watch)(void *context, uint64_t deadline_ns), void *context)
+gyre_status gyre_node_repeat(gyre_kernel *leader, bool (*watch)(void *context, uint64_t deadline_ns),
+                             void *context)
+{
+    return leader->keeper->lead_repeat(leader->checkpoints, watch, context);
+}
+
+void gyre_node_end_repeats(gyre_queue *entry)
 {
     gyre_kernel *kernel = gyre_view_of(entry)->kernel;
-    const gyre_status status = leader->keeper->lead_repeat(leader->checkpoints, target, watch, context);
-    if (status != GYRE_OK)
-        return status;
+    const gyre_queue *repeater = gyre_view_of(entry)->repeater;
     pthread_mutex_lock(&kernel->lock);
-    show_in_place(entry, target, false);
-    __atomic_store_n(&kernel->control->queues[gyre_view_of(target)->table_entry].address, 0,
+    show_in_place(entry, false);
+    __atomic_store_n(&kernel->control->queues[gyre_view_of(repeater)->table_entry].address, 0,
                      __ATOMIC_RELAXED);
     if (gyre_view_of(entry)->gate)
         gyre_kernel_show_queue(kernel, entry);
     gyre_control_order(kernel, gyre_control_verb(kernel));
     pthread_mutex_unlock(&kernel->lock);
-    return GYRE_OK;
 }
 
 bool gyre_node_is_paused(gyre_kernel *kernel)

@@ -18,21 +18,33 @@ static inline bool gyre_node_saves_together(const gyre_kernel *kernel)
 bool gyre_node_is_saved_together(gyre_kernel *kernel);
 /** Leaves the stage's checkpoints to its pipeline, until it is no stage of it any more. */
 void gyre_node_save_together(gyre_kernel *kernel);
-/** The stage leads: gyre_keeper.lead. It has checkpoints. */
-gyre_status gyre_node_lead(gyre_kernel *leader, gyre_queue *entry);
+/**
+ * The stage leads, and one more entry is led: gyre_keeper.lead. `flows`: as gyre_led has them. The stage has checkpoints.
+ */
+gyre_status gyre_node_lead(gyre_kernel *leader, gyre_queue *entry, gyre_queue *repeater,
+                           const gyre_flow *flows);
+/** The stage leads no more. */
+void gyre_node_lead_no_more(gyre_kernel *leader);
+/** Whether the entry's flows say when their requests were taken, and whether those of further entries of the kernel will. */
+bool gyre_node_entry_is_timed(const gyre_queue *entry);
+bool gyre_node_is_timed(const gyre_kernel *kernel);
 /** Senders of the entry wait from here on, until gyre_node_let_go_entry; and whether all that they sent is completed. */
 void gyre_node_hold_entry(gyre_queue *entry);
 void gyre_node_let_go_entry(gyre_queue *entry);
 bool gyre_node_entry_is_settled(const gyre_queue *entry);
 
 /**
- * All stages are in another worker process, and none has its links yet. Whether requests of the entry have to be handled again: then the
- * next gyre_node_wire_again shows the device `target` in the entry's place; else the entry, as without checkpoints.
+ * All stages are in another worker process, and none has its links yet. Whether requests of entries have to be handled again:
+ * gyre_keeper.lead_prepare.
  */
-bool gyre_node_prepare_repeat(gyre_kernel *leader, gyre_queue *entry, gyre_queue *target);
-/** Handles them again, and shows the device the entry in `target`'s place. LOST when the device died. */
-gyre_status gyre_node_repeat(gyre_kernel *leader, gyre_queue *entry, gyre_queue *target,
-                             bool (*watch)(void *context, uint64_t deadline_ns), void *context);
+bool gyre_node_prepare_repeat(gyre_kernel *leader);
+/** What the next gyre_node_wire_again shows the device: the entry's repeater in its place, or, as without checkpoints, the entry. */
+void gyre_node_set_repeats(gyre_queue *entry, bool repeats);
+/** Handles requests again: gyre_keeper.lead_repeat. */
+gyre_status gyre_node_repeat(gyre_kernel *leader, bool (*watch)(void *context, uint64_t deadline_ns),
+                             void *context);
+/** That is done: shows the device the entry in its repeater's place. */
+void gyre_node_end_repeats(gyre_queue *entry);
 /** Whether the application has paused the stage. */
 bool gyre_node_is_paused(gyre_kernel *kernel);
 /** Lets a stage that is paused run while that is done, and pauses it again: else what comes to it would wait for ever. */

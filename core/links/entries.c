@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/links/kept.h"
 #include "core/links/lend.h"
 #include "core/links/pipeline.h"
 #include "core/queue/end.h"
@@ -127,12 +128,6 @@ gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gy
 {
     if (pipeline->shut)
         return gyre_error_set(GYRE_CLOSED, "pipeline '%s' takes no more requests", pipeline->name);
-    if (pipeline->keep.leader)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "pipeline '%s' has checkpoints, and has one queue (gyre_pipeline_queue): in which order it took requests "
-            "from several could not be repeated",
-            pipeline->name);
     if (take_orphans_back(pipeline)) /* one at most: who asks again and again takes no more memory */
         return gyre_error_set(
             GYRE_TIMEOUT,
@@ -143,9 +138,12 @@ gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gy
     if (!entry)
         return gyre_error_set(GYRE_EXHAUSTED, "pipeline '%s' has %d queues, which is the most",
                               pipeline->name, GYRE_ENTRIES_MAX);
+    gyre_status status = gyre_keep_check_entry(pipeline, node, wish);
+    if (status != GYRE_OK)
+        return status;
     *entry = (struct gyre_pipeline_entry){.node = node};
-    gyre_status status = gyre_node_open_entry(pipeline->nodes[node].kernel, &pipeline->faces[node],
-                                              wish->desc, wish->section, wish->lent, &entry->queue);
+    status = gyre_node_open_entry(pipeline->nodes[node].kernel, &pipeline->faces[node], wish->desc,
+                                  wish->section, wish->lent, &entry->queue);
     if (status != GYRE_OK)
         return status;
     count_in(pipeline, entry);
@@ -153,12 +151,15 @@ gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gy
     status = gyre_link_memory_flows(pipeline, entry);
     if (status == GYRE_OK)
         status = gyre_link_memory_distribute(pipeline);
+    bool is_known = status == GYRE_OK || status == GYRE_TIMEOUT; /* a block may have a table that names it */
+    if (status == GYRE_OK)
+        status = gyre_keep_add_entry(pipeline, entry);
     if (status == GYRE_OK) {
         gyre_node_show_entry(entry->queue);
         *out = entry->queue;
-    } else if (status == GYRE_TIMEOUT) {
+    } else if (is_known) {
         gyre_error_hold();
-        hide_entry(pipeline, entry); /* a block may have a table that names it */
+        hide_entry(pipeline, entry);
         gyre_error_let_go();
         entry->orphaned = true;
     } else {

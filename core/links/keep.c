@@ -13,7 +13,7 @@
 #include "core/plan/shape.h"
 #include "core/queue/queue.h"
 
-enum { TARGET_SLOTS_MAX = 1024, POLL_NS = 20000, POLL_MOST_NS = 1000000 };
+enum { REPEATER_SLOTS_MAX = 1024, POLL_NS = 20000, POLL_MOST_NS = 1000000 };
 
 static bool is_kept(const struct gyre_node *node)
 {
@@ -49,40 +49,132 @@ static gyre_status check_stages(const gyre_pipeline *pipeline, const struct gyre
     return status;
 }
 
-static gyre_status open_target(gyre_pipeline *pipeline, gyre_queue **out)
+/* Opens the queue by which requests that came at this node are handled again. */
+static gyre_status open_repeater(gyre_pipeline *pipeline, int node, uint64_t most)
 {
-    const struct gyre_pipeline_entry *entry = &pipeline->entries[0];
+    gyre_queue *repeater = NULL;
     gyre_queue_desc desc = {.size = sizeof desc, .capacity = 1, .policy = GYRE_FULL_REJECT};
-    while (desc.capacity < TARGET_SLOTS_MAX && desc.capacity < gyre_ring_of(entry->queue)->capacity)
+    while (desc.capacity < REPEATER_SLOTS_MAX && desc.capacity < most)
         desc.capacity *= 2;
     const struct gyre_entry_wish wish = {.desc = &desc, .section = pipeline->name};
-    const gyre_status status = gyre_entries_open(pipeline, entry->node, &wish, out);
-    if (status == GYRE_OK)
-        gyre_node_reserve_entry(*out);
-    return status == GYRE_OK ? status : gyre_error_add(status, "for checkpoints");
+    const gyre_status status = gyre_entries_open(pipeline, node, &wish, &repeater);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "for checkpoints");
+    gyre_node_reserve_entry(repeater);
+    for (int i = 0; i < pipeline->entry_count; i++)
+        if (pipeline->entries[i].queue == repeater)
+            pipeline->entries[i].repeats = true;
+    return GYRE_OK;
+}
+
+static gyre_status open_repeaters(gyre_pipeline *pipeline)
+{
+    const uint64_t most = gyre_ring_of(pipeline->entries[0].queue)->capacity;
+    gyre_status status = GYRE_OK;
+    for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
+        if (pipeline->nodes[i].enters)
+            status = open_repeater(pipeline, i, most);
+    return status;
 }
 
 gyre_status gyre_keep_begin(gyre_pipeline *pipeline)
 {
     struct gyre_pipeline_keep *keep = &pipeline->keep;
     const int leader = find_leader(pipeline);
-    gyre_queue *target = NULL;
     if (leader == GYRE_NODE_NOWHERE)
         return GYRE_OK;
     gyre_status status = check_stages(pipeline, &pipeline->nodes[leader]);
     if (status == GYRE_OK)
-        status = open_target(pipeline, &target);
-    if (status == GYRE_OK)
-        status = gyre_node_lead(pipeline->nodes[leader].kernel, pipeline->entries[0].queue);
+        status = open_repeaters(pipeline);
     if (status != GYRE_OK)
         return status;
     keep->leader = pipeline->nodes[leader].kernel;
-    keep->entry = pipeline->entries[0].queue;
-    keep->target = target;
+    status = gyre_keep_add_entry(pipeline, &pipeline->entries[0]);
+    if (status != GYRE_OK) {
+        keep->leader = NULL;
+        return status;
+    }
     for (int i = 0; i < pipeline->node_count; i++)
         if (is_kept(&pipeline->nodes[i]))
             gyre_node_save_together(pipeline->nodes[i].kernel);
     return GYRE_OK;
+}
+
+/* ---- queues ---- */
+
+/* The flows of an entry, where they say when its requests were taken; NULL: they do not. */
+static const gyre_flow *find_times(const struct gyre_pipeline_entry *entry)
+{
+    const unsigned char *host = (const unsigned char *)entry->flows.host;
+    return host && gyre_node_entry_is_timed(entry->queue)
+               ? (const gyre_flow *)(const void *)(host + sizeof(gyre_flow_head))
+               : NULL;
+}
+
+gyre_status gyre_keep_check_entry(const gyre_pipeline *pipeline, int node, const struct gyre_entry_wish *wish)
+{
+    if (!pipeline->keep.leader)
+        return GYRE_OK;
+    if (wish->lent)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "pipeline '%s' has checkpoints, and takes no other programs: what one of them sent could not be handled again "
+            "when it has left",
+            pipeline->name);
+    const gyre_kernel *kernel = pipeline->nodes[node].kernel;
+    const bool is_first_timed = find_times(&pipeline->entries[0]) != NULL;
+    if (is_first_timed && gyre_node_is_timed(kernel))
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INVALID,
+        "pipeline '%s' has checkpoints, and has several queues only where it is known in which order it took their "
+        "requests, so that it can be repeated: set timing = true for kernel '%s'",
+        pipeline->name, pipeline->nodes[is_first_timed ? node : pipeline->entries[0].node].facts.name);
+}
+
+static gyre_queue *find_repeater(const gyre_pipeline *pipeline, int node)
+{
+    const struct gyre_pipeline_entry *entry = pipeline->entries;
+    while (!entry->repeats || entry->node != node)
+        entry++;
+    return entry->queue;
+}
+
+gyre_status gyre_keep_add_entry(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
+{
+    const struct gyre_pipeline_keep *keep = &pipeline->keep;
+    if (!keep->leader)
+        return GYRE_OK;
+    const gyre_status status =
+        gyre_node_lead(keep->leader, entry->queue, find_repeater(pipeline, entry->node), find_times(entry));
+    entry->is_led = status == GYRE_OK;
+    if (entry->is_led && keep->holds)
+        gyre_node_hold_entry(entry->queue);
+    return status;
+}
+
+/* Under pipeline->lock. */
+static void for_led(const gyre_pipeline *pipeline, void (*what)(gyre_queue *queue))
+{
+    for (int i = 0; i < pipeline->entry_count; i++)
+        if (pipeline->entries[i].is_led)
+            what(pipeline->entries[i].queue);
+}
+
+static void hold(gyre_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->keep.holds = true;
+    for_led(pipeline, gyre_node_hold_entry);
+    pthread_mutex_unlock(&pipeline->lock);
+}
+
+static void let_go(gyre_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->keep.holds = false;
+    for_led(pipeline, gyre_node_let_go_entry);
+    pthread_mutex_unlock(&pipeline->lock);
 }
 
 /* ---- a moment without flows ---- */
@@ -137,7 +229,10 @@ static bool taps_are_empty(const gyre_pipeline *pipeline)
 
 static bool is_still(const gyre_pipeline *pipeline)
 {
-    return gyre_node_entry_is_settled(pipeline->keep.entry) && taps_are_empty(pipeline);
+    for (int i = 0; i < pipeline->entry_count; i++)
+        if (pipeline->entries[i].is_led && !gyre_node_entry_is_settled(pipeline->entries[i].queue))
+            return false;
+    return taps_are_empty(pipeline);
 }
 
 /* The times between looks grow. */
@@ -247,7 +342,7 @@ gyre_status gyre_keep_save(gyre_pipeline *pipeline, uint64_t deadline_ns)
         pthread_mutex_unlock(&keep->saving);
         return gyre_error_set(GYRE_CLOSED, "pipeline '%s' is being closed", pipeline->name);
     }
-    gyre_node_hold_entry(keep->entry);
+    hold(pipeline);
     status = await_still(pipeline, deadline_ns);
     if (status == GYRE_OK) {
         pthread_mutex_lock(&pipeline->lock);
@@ -256,7 +351,7 @@ gyre_status gyre_keep_save(gyre_pipeline *pipeline, uint64_t deadline_ns)
                      : save(pipeline, true, deadline_ns);
         pthread_mutex_unlock(&pipeline->lock);
     }
-    gyre_node_let_go_entry(keep->entry);
+    let_go(pipeline);
     pthread_mutex_unlock(&keep->saving);
     return status;
 }
@@ -265,8 +360,13 @@ gyre_status gyre_keep_save(gyre_pipeline *pipeline, uint64_t deadline_ns)
 
 bool gyre_keep_prepare(gyre_pipeline *pipeline)
 {
-    const struct gyre_pipeline_keep *keep = &pipeline->keep;
-    return keep->leader && gyre_node_prepare_repeat(keep->leader, keep->entry, keep->target);
+    if (!pipeline->keep.leader)
+        return false;
+    const bool repeats = gyre_node_prepare_repeat(pipeline->keep.leader);
+    for (int i = 0; i < pipeline->entry_count; i++)
+        if (pipeline->entries[i].is_led)
+            gyre_node_set_repeats(pipeline->entries[i].queue, repeats);
+    return repeats;
 }
 
 static void for_stages(const gyre_pipeline *pipeline, void (*what)(gyre_kernel *kernel))
@@ -285,8 +385,9 @@ static bool watch(void *context, uint64_t deadline_ns)
 
 gyre_status gyre_keep_repeat(gyre_pipeline *pipeline)
 {
-    const struct gyre_pipeline_keep *keep = &pipeline->keep;
-    const gyre_status status = gyre_node_repeat(keep->leader, keep->entry, keep->target, watch, pipeline);
+    const gyre_status status = gyre_node_repeat(pipeline->keep.leader, watch, pipeline);
+    if (status == GYRE_OK)
+        for_led(pipeline, gyre_node_end_repeats);
     for_stages(pipeline, gyre_node_pause_again);
     return status;
 }
@@ -303,6 +404,15 @@ static uint64_t stop_deadline(const gyre_pipeline *pipeline)
     return gyre_clock_ns() + gyre_config_ns(pipeline->runtime->config, GYRE_SECTION_KERNEL,
                                             gyre_node_facts_of(pipeline->keep.leader).name,
                                             "stop_timeout_ms");
+}
+
+/* Under pipeline->lock. */
+static void end_leading(gyre_pipeline *pipeline)
+{
+    gyre_node_lead_no_more(pipeline->keep.leader);
+    pipeline->keep.leader = NULL;
+    for (int i = 0; i < pipeline->entry_count; i++)
+        pipeline->entries[i].is_led = false;
 }
 
 void gyre_keep_end(gyre_pipeline *pipeline)
@@ -322,7 +432,8 @@ void gyre_keep_end(gyre_pipeline *pipeline)
             "cannot be repeated after a crash: %s",
             pipeline->name, gyre_error_text());
     gyre_error_let_go();
-    gyre_node_lead(keep->leader, NULL);
-    keep->leader = NULL;
+    pthread_mutex_lock(&pipeline->lock);
+    end_leading(pipeline);
+    pthread_mutex_unlock(&pipeline->lock);
     pthread_mutex_unlock(&keep->saving);
 }

@@ -4,6 +4,9 @@
  * way. Requests since that moment are handled again when another worker has the stages (renew.c), before new ones are: those that had a
  * completion once more, those that had none for the first time that counts.
  *
+ * A pipeline has several queues where it is known when each request was taken (`timing`): then those of all queues are handled again in that
+ * order. Each node that clients enter by has one more queue for that, by which the pipeline alone sends.
+ *
  * A checkpoint holds up who sends, waits until all that was sent is completed and no tap has messages left, lets the stages that keep something
  * stand, and copies what they keep. One stage leads (core/kernel/keeper.h): its thread sees when a checkpoint is due.
  *
@@ -14,13 +17,24 @@
 
 #include <stdbool.h>
 
-#include "gyre/pipeline.h"
+#include "core/links/pipeline.h"
 
 /**
  * The pipeline's first queue is open, and nobody has it yet: finds the stages that have checkpoints, and prepares these. No effect without
  * such stages, or without a worker process. INVALID: another stage keeps something and has none; CONFIG; EXHAUSTED.
  */
 gyre_status gyre_keep_begin(gyre_pipeline *pipeline);
+/**
+ * Whether the pipeline may have one more queue, at this node: INVALID for one of another program, and where it would not be known in which
+ * order requests of several queues were taken. OK without checkpoints. Under pipeline->lock.
+ */
+gyre_status gyre_keep_check_entry(const gyre_pipeline *pipeline, int node,
+                                  const struct gyre_entry_wish *wish);
+/**
+ * All blocks know a queue that nobody has yet: from here on its requests are handled again as well. No effect without checkpoints. CONFIG,
+ * INVALID, EXHAUSTED. Under pipeline->lock.
+ */
+gyre_status gyre_keep_add_entry(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry);
 /** Takes a checkpoint. AGAIN: a stage was revived or changed meanwhile; TIMEOUT: flows are under way; CLOSED: it is being closed. */
 gyre_status gyre_keep_save(gyre_pipeline *pipeline, uint64_t deadline_ns);
 /**

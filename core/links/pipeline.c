@@ -170,7 +170,7 @@ static void for_entries(const gyre_pipeline *pipeline, void (*what)(gyre_queue *
 static void close_sends(const gyre_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->entry_count; i++)
-        if (pipeline->entries[i].queue && pipeline->entries[i].queue != pipeline->keep.target)
+        if (pipeline->entries[i].queue && !pipeline->entries[i].repeats)
             gyre_queue_close_sends(pipeline->entries[i].queue);
 }
 

@@ -104,13 +104,15 @@ struct gyre_pipeline_entry {
     uint64_t turn;
     bool orphaned; /* nobody got the queue, because a handler did not return: it goes when that has */
     bool stuck;    /* the device died: it goes with the pipeline */
+    bool repeats;  /* the pipeline alone sends by it: what came by others at this node is handled again so */
+    bool is_led;   /* what came by it since the last checkpoint is handled again (kept.h) */
 };
 
-/** What its stages keep outlives their worker process (kept.h). Constant while the pipeline is listed, but for what is marked. */
+/** What its stages keep outlives their worker process (kept.h). */
 struct gyre_pipeline_keep {
-    gyre_kernel *leader;    /* NULL: no stage has checkpoints, or nothing would put them back */
-    gyre_queue *entry;      /* the only queue that clients have */
-    gyre_queue *target;     /* by which its requests are handled again */
+    gyre_kernel *
+        leader; /* NULL: no stage has checkpoints, or nothing would put them back. Constant while the pipeline is listed */
+    bool holds;             /* senders of its queues wait. Under the lock */
     pthread_mutex_t saving; /* one checkpoint at a time; before pipeline->lock */
 };
 

@@ -57,6 +57,8 @@ struct gyre_queue_view {
     bool repeats_one;         /* of which one request alone is not completed yet: */
     uint64_t repeated;        /* by this index of that queue */
     uint32_t repeated_number; /* whose number as an entry is this */
+    /* of one that enters a pipeline with checkpoints: by which queue its requests are handled again, and the next such queue */
+    gyre_queue *repeater, *led_next;
     bool of_shards; /* part of open shards, which alone may close it; constant once the shards are open */
     bool withdrawn; /* the queue is being closed: no device gets to see it any more */
     uint32_t

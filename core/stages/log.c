@@ -28,6 +28,7 @@
 #include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
 #include "core/stages/expiry.h"
+#include "core/stages/taken.h"
 #include "gyre/waiting.h"
 
 #define LARGE_PAGE ((size_t)2 << 20)
@@ -103,8 +104,11 @@ static void save_before(gyre_queue *queue, uint64_t end)
     if (end <= gyre_ring_of(queue)->first_sequence + gyre_ring_of(queue)->capacity ||
         log->saved >= end - gyre_ring_of(queue)->capacity)
         return;
-    for (; log->keeps && old < end - gyre_ring_of(queue)->capacity; old++)
+    for (; log->keeps && old < end - gyre_ring_of(queue)->capacity; old++) {
         log_save(queue, old);
+        if (log->taken)
+            gyre_taken_save(queue, old);
+    }
     __atomic_store_n(&log->saved, end - gyre_ring_of(queue)->capacity,
                      __ATOMIC_RELEASE);      /* pairs with a reader's */
     __atomic_thread_fence(__ATOMIC_RELEASE); /* before the slots are written: pairs with read_slot's */
@@ -480,6 +484,7 @@ static void log_destroy(gyre_queue *queue, void *state)
 {
     struct gyre_queue_log *log = state;
     (void)queue;
+    gyre_taken_destroy(log->taken);
     free(log->entries);
     free(log->base.done);
     free(log->coming.done);

@@ -43,6 +43,7 @@ struct gyre_queue_log {
     uint32_t asked;                    /* atomic: `ask` was called and need not be called again */
     void (*ask)(void *context);        /* asks for a checkpoint; must not block */
     void *ask_context;
+    struct gyre_taken *taken; /* when requests were taken (taken.h); NULL: nobody asked for that */
     /* atomic: the longest time in which a group was written since somebody looked; the size of the journal's file */
     uint64_t group_ns, journal_bytes;
 };

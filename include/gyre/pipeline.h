@@ -185,7 +185,8 @@ GYRE_API gyre_queue *gyre_pipeline_queue(gyre_pipeline *pipeline);
  * Opens another queue: to the entry of that name; NULL: the first one. Its requests have the type of the entry, its
  * replies that of the answers. The settings of a queue that it cannot have (durability, wire, layout = bridged) are
  * refused with CONFIG. A pipeline
- * has at most 64 queues, with those of attached programs (attach.h). Owner of *out: the pipeline, gyre_pipeline_close closes it.
+ * has at most 64 queues, with those of attached programs (attach.h). INVALID: its stages have checkpoints in a worker process, and its
+ * entries no `timing`, so that nobody knows in which order requests of several queues were taken. Owner of *out: the pipeline, gyre_pipeline_close closes it.
  */
 GYRE_API gyre_status gyre_pipeline_queue_open(gyre_pipeline *pipeline, const char *entry,
                                               const gyre_queue_desc *desc, gyre_queue **out);

@@ -18,7 +18,7 @@
 #include "core/ring/ring.h"
 #include "tests/random.h"
 
-enum { CODE_CRASH = -10, STEP_TALLY = STEP_DEAL };
+enum { CODE_CRASH = -10, STEP_TALLY = STEP_DEAL, QUEUES = 3, REQUESTS_MAX = 8192 };
 
 /* What the two stages keep, computed here. */
 static crash_state tally, ledger;
@@ -36,11 +36,11 @@ static bool expect(uint64_t number, crash_reply *reply)
     return true;
 }
 
-/* `tapped`: "watch" is a tap of what left sends. */
-static gyre_pipeline *open_tapped(gyre_runtime *runtime, bool tapped)
+/* `tapped`: "watch" is a tap of what left sends. The first `entry_count` of left and tally are entries. */
+static gyre_pipeline *open_entered(gyre_runtime *runtime, bool tapped, uint32_t entry_count)
 {
     static const char *const names[] = {"left", "tally", "ledger", "watch"};
-    static const char *const entries[] = {"left"}, *const answers[] = {"ledger"};
+    static const char *const entries[] = {"left", "tally"}, *const answers[] = {"ledger"};
     const char *topic = tapped ? "steps" : NULL;
     const gyre_link_desc links[] = {
         {.size = sizeof links[0], .name = "counted", .from = "left.on", .to = "tally", .topic = topic},
@@ -61,7 +61,7 @@ static gyre_pipeline *open_tapped(gyre_runtime *runtime, bool tapped)
     const gyre_pipeline_desc desc = {.size = sizeof desc,
                                      .name = "counting",
                                      .entries = entries,
-                                     .entry_count = 1,
+                                     .entry_count = entry_count,
                                      .answers = answers,
                                      .answer_count = 1,
                                      .links = links,
@@ -70,25 +70,33 @@ static gyre_pipeline *open_tapped(gyre_runtime *runtime, bool tapped)
     return pipeline;
 }
 
+static gyre_pipeline *open_tapped(gyre_runtime *runtime, bool tapped)
+{
+    return open_entered(runtime, tapped, 1);
+}
+
 static gyre_pipeline *open_counting(gyre_runtime *runtime)
 {
     return open_tapped(runtime, false);
 }
 
-/* Of a pipeline that needs more than it has. */
-static void refuse_counting(gyre_runtime *runtime, const char *text)
+static void launch_kept(gyre_runtime *runtime)
 {
     static const char *const names[] = {"tally", "ledger"};
-    static const char *const entries[] = {"tally"}, *const answers[] = {"ledger"};
-    static const gyre_link_desc link = {
-        .size = sizeof link, .name = "kept", .from = "tally.on", .to = "ledger"};
-    gyre_pipeline *pipeline = NULL;
     for (size_t i = 0; i < 2; i++) {
         gyre_kernel *kernel = NULL;
         const gyre_launch_desc desc = {
             .size = sizeof desc, .source = PIPELINE_KERNELS, .kernel = names[i], .stage = 1};
         must(gyre_launch(runtime, &desc, &kernel));
     }
+}
+
+/* Of the two that keep something, which were launched. */
+static gyre_status open_kept_alone(gyre_runtime *runtime, gyre_pipeline **out)
+{
+    static const char *const entries[] = {"tally"}, *const answers[] = {"ledger"};
+    static const gyre_link_desc link = {
+        .size = sizeof link, .name = "kept", .from = "tally.on", .to = "ledger"};
     const gyre_pipeline_desc desc = {.size = sizeof desc,
                                      .name = "counting",
                                      .entries = entries,
@@ -97,7 +105,14 @@ static void refuse_counting(gyre_runtime *runtime, const char *text)
                                      .answer_count = 1,
                                      .links = &link,
                                      .link_count = 1};
-    require(gyre_pipeline_open(runtime, &desc, &pipeline) == GYRE_INVALID);
+    return gyre_pipeline_open(runtime, &desc, out);
+}
+
+static void refuse_counting(gyre_runtime *runtime, const char *text)
+{
+    gyre_pipeline *pipeline = NULL;
+    launch_kept(runtime);
+    require(open_kept_alone(runtime, &pipeline) == GYRE_INVALID);
     require(strstr(gyre_error_text(), text) != NULL);
 }
 
@@ -263,6 +278,148 @@ static void a_stage_that_is_paused_is_paused_again(void)
     gyre_close(runtime);
 }
 
+/* Its own thread looks at its queues meanwhile, whether a checkpoint is due. */
+static void an_entry_that_keeps_something_is_closed(void)
+{
+    enum { TIMES = 60, STEPS = 4 };
+    gyre_runtime *runtime = open_kept("1");
+    uint64_t number = 0;
+    launch_kept(runtime);
+    for (uint32_t i = 0; i < TIMES; i++) {
+        gyre_pipeline *pipeline = NULL;
+        must(open_kept_alone(runtime, &pipeline));
+        for (uint32_t step = 0; step < STEPS; step++) {
+            send_step(gyre_pipeline_queue(pipeline), &(crash_step){.number = number});
+            receive_step(gyre_pipeline_queue(pipeline), number++);
+        }
+        must(gyre_pipeline_close(pipeline, soon()));
+    }
+    check_states(runtime);
+    gyre_close(runtime);
+}
+
+/* ---- several queues ---- */
+
+/* Requests that all come to ledger, and what replies say of the places at which they came there. */
+static struct {
+    gyre_queue *queues[QUEUES];
+    bool one_way; /* so those of a queue come there in its order */
+    uint64_t sent[QUEUES], received[QUEUES], last_place[QUEUES];
+    uint64_t numbers[QUEUES][REQUESTS_MAX], last_number, count;
+    struct {
+        uint64_t number, check;
+    } places[REQUESTS_MAX];
+} several;
+
+static gyre_runtime *open_timed(void)
+{
+    return open_isolated((const char *const[]){
+        "kernel.tally.checkpoints=true", "kernel.ledger.checkpoints=true", "kernel.default.checkpoint_ms=3",
+        "kernel.default.timing=true", "kernel.default.poison_limit=1000", "backend.cpu.restart_limit=1000",
+        "log_level=warning", NULL});
+}
+
+/* `last_entry`: of the last queue. */
+static gyre_pipeline *open_several(gyre_runtime *runtime, uint32_t entry_count, const char *last_entry)
+{
+    gyre_pipeline *pipeline = open_entered(runtime, false, entry_count);
+    several.one_way = entry_count == 1;
+    several.queues[0] = gyre_pipeline_queue(pipeline);
+    for (uint32_t queue = 1; queue < QUEUES; queue++)
+        must(gyre_pipeline_queue_open(pipeline, queue == QUEUES - 1 ? last_entry : NULL, NULL,
+                                      &several.queues[queue]));
+    return pipeline;
+}
+
+/* tally passes on what is no multiple of three. */
+static void send_to(uint32_t queue, uint32_t at)
+{
+    several.last_number += several.last_number % 3 == 2 ? 2 : 1;
+    require(several.sent[queue] < REQUESTS_MAX);
+    several.numbers[queue][several.sent[queue]++] = several.last_number;
+    send_step(several.queues[queue],
+              &(crash_step){.number = several.last_number, .at = at, .fault = CRASH_SEGFAULT});
+}
+
+static void receive_from(uint32_t queue)
+{
+    crash_reply reply = {0};
+    gyre_completion completion;
+    must(
+        gyre_receive(several.queues[queue], &reply, sizeof reply, &completion, gyre_in_ms(patiently(60000))));
+    const uint64_t index = several.received[queue]++;
+    require(completion.outcome == GYRE_REPLIED && completion.index == index);
+    require(!several.one_way || reply.number > several.last_place[queue]);
+    require(reply.number < REQUESTS_MAX);
+    several.last_place[queue] = reply.number;
+    several.places[reply.number].number = several.numbers[queue][index];
+    several.places[reply.number].check = reply.check;
+    several.count++;
+}
+
+/* Workers are killed from outside, and by handlers of each stage. */
+static void kill_beside_requests(uint64_t kills)
+{
+    static const uint32_t at[] = {STEP_LEFT, STEP_TALLY, STEP_KEEP};
+    uint64_t random = random_begin(gyre_now_ns()), killed = 0, faults = 0;
+    while (killed < kills) {
+        for (uint64_t i = random_below(&random, 40); i > 0; i--) {
+            const uint32_t queue = (uint32_t)random_below(&random, QUEUES);
+            if (several.sent[queue] - several.received[queue] < 100)
+                send_to(queue, random_below(&random, 100) == 0 ? at[faults++ % 3] : 0);
+        }
+        if (random_below(&random, 5) == 0)
+            killed += kill_worker();
+        for (uint64_t i = random_below(&random, 45); i > 0; i--) {
+            const uint32_t queue = (uint32_t)random_below(&random, QUEUES);
+            if (several.received[queue] < several.sent[queue])
+                receive_from(queue);
+        }
+    }
+    for (uint32_t queue = 0; queue < QUEUES; queue++)
+        while (several.received[queue] < several.sent[queue])
+            receive_from(queue);
+}
+
+static crash_state state_of(gyre_runtime *runtime, const char *kernel)
+{
+    crash_state state;
+    must(gyre_kernel_state_read(gyre_kernel_find(runtime, kernel), &state, sizeof state));
+    return state;
+}
+
+/* The replies are those of one order of all requests, which no death has changed: requests are repeated in the order of the first time. */
+static void several_queues_are_repeated_in_one_order(void)
+{
+    gyre_runtime *runtime = open_timed();
+    gyre_pipeline *pipeline = open_several(runtime, 1, NULL);
+    uint64_t hash = 0;
+    kill_beside_requests(16);
+    for (uint64_t place = 1; place <= several.count; place++) {
+        hash = mixed(hash ^ several.places[place].number);
+        require(several.places[place].number != 0 && several.places[place].check == hash);
+    }
+    const crash_state last = {.count = several.count, .hash = hash}, seen = state_of(runtime, "tally"),
+                      kept = state_of(runtime, "ledger");
+    require(memcmp(&seen, &last, sizeof last) == 0 && memcmp(&kept, &last, sizeof last) == 0);
+    require(info_of(runtime, "tally").checkpoints > 0 && info_of(runtime, "tally").replayed > 0);
+    must(gyre_pipeline_close(pipeline, soon()));
+    gyre_close(runtime);
+}
+
+/* Two ways lead to tally, so that nobody promises which message comes first: what is promised is that each comes once. */
+static void several_entries_lose_and_double_nothing(void)
+{
+    gyre_runtime *runtime = open_timed();
+    gyre_pipeline *pipeline = open_several(runtime, 2, "tally");
+    kill_beside_requests(12);
+    require(state_of(runtime, "tally").count == several.count);
+    require(state_of(runtime, "ledger").count == several.count);
+    require(info_of(runtime, "tally").checkpoints > 0);
+    must(gyre_pipeline_close(pipeline, soon()));
+    gyre_close(runtime);
+}
+
 /* What it cannot have is said. */
 static void what_checkpoints_of_stages_need_is_said(void)
 {
@@ -270,7 +427,7 @@ static void what_checkpoints_of_stages_need_is_said(void)
     gyre_runtime *runtime = open_kept("0");
     gyre_pipeline *pipeline = open_counting(runtime);
     require(gyre_pipeline_queue_open(pipeline, NULL, NULL, &queue) == GYRE_INVALID);
-    require(strstr(gyre_error_text(), "in which order it took requests from several could not be repeated"));
+    require(strstr(gyre_error_text(), "set timing = true for kernel 'left'"));
     gyre_close(runtime);
     runtime = open_isolated((const char *const[]){"kernel.ledger.checkpoints=true", NULL});
     refuse_counting(runtime, "kernel 'ledger' has checkpoints and kernel 'tally' of the same pipeline keeps "
@@ -284,6 +441,9 @@ static const named_case cases[] = {
     {"a_poisoned_flow_leaves_no_trace", a_poisoned_flow_leaves_no_trace},
     {"a_checkpoint_on_request_spares_the_replay", a_checkpoint_on_request_spares_the_replay},
     {"a_stage_that_is_paused_is_paused_again", a_stage_that_is_paused_is_paused_again},
+    {"an_entry_that_keeps_something_is_closed", an_entry_that_keeps_something_is_closed},
+    {"several_queues_are_repeated_in_one_order", several_queues_are_repeated_in_one_order},
+    {"several_entries_lose_and_double_nothing", several_entries_lose_and_double_nothing},
     {"what_checkpoints_of_stages_need_is_said", what_checkpoints_of_stages_need_is_said},
 };
 
