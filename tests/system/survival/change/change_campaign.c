@@ -268,6 +268,23 @@ static void change_once(struct campaign *campaign)
     load_expect_version(subject->load, subject->version);
 }
 
+/* Compiles every handler for every device that it will be on: workers that are killed meanwhile would not live so long. */
+static void compile_all(struct campaign *campaign)
+{
+    for (unsigned i = 0; i < campaign->subject_count; i++) {
+        struct subject *subject = &campaign->subjects[i];
+        const uint64_t versions = subject->kind == LOAD_LEDGER ? 2 : 3;
+        for (uint64_t version = versions; version >= 1; version--) {
+            must(gyre_kernel_swap(subject->kernel, file_of(subject, version), soon()));
+            for (unsigned device = campaign->device_count; subject->kind != LOAD_KEYED && device-- > 0;)
+                if (campaign->device_count > 1)
+                    must(gyre_kernel_move(subject->kernel, campaign->devices[device], 0, soon()));
+        }
+        subject->version = 2; /* what worked before the last swap */
+        note_version(subject, 1);
+    }
+}
+
 /* ---- deaths ---- */
 
 struct killer {
@@ -453,8 +470,10 @@ int main(int argc, char **argv)
     campaign.random = random_begin(seed);
     killer.random = random_begin(seed + 1);
     begin(&campaign);
-    if (campaign.has_workers)
+    if (campaign.has_workers) {
+        compile_all(&campaign);
         require(pthread_create(&killer.thread, NULL, kill_workers, &killer) == 0);
+    }
     for (unsigned long i = 0; i < rounds; i++)
         change_once(&campaign);
     __atomic_store_n(&killer.stop, true, __ATOMIC_RELAXED);
