@@ -38,7 +38,9 @@ enum cli_exit {
     CLI_USAGE = 2,
     CLI_UNAVAILABLE = 3, /* backend or device */
     CLI_CONFIG = 4,
-    CLI_TIMEOUT = 5
+    CLI_TIMEOUT = 5,
+    CLI_WORSE = 6,    /* of gyre swap: the new handler was tried, and was worse */
+    CLI_UNDECIDED = 7 /* and it was tried, and nobody knows */
 };
 
 /** Texts in the order in which they were added; `items` ends with NULL when the list has a text. */

@@ -24,8 +24,9 @@ static const char HELP[] =
     "\n"
     "--canary 1/16 first gives the new handler a sixteenth of the messages, of a keyed actor a sixteenth of the keys, while the old one\n"
     "answers the others. It gets all of them when it is no worse: it fails no larger share of its messages, no worker process dies, and\n"
-    "with `timing` it does not take more than twice as long and a microsecond more. Else the old handler goes on, and the exit code is 1. Kernels that keep one state for\n"
-    "all messages have no canary. The command waits for the end; --rollback from elsewhere ends a canary before.\n"
+    "with `timing` it does not take more than twice as long and a microsecond more. Else the old handler goes on, and the exit code is 6;\n"
+    "it is 7 where the new one got no message, or the canary was ended before: by --rollback from elsewhere, or by the server's end. The\n"
+    "command waits for the end. Kernels that keep one state for all messages have no canary.\n"
     "\n"
     "--rollback brings the handler back that worked before the last swap, as it was compiled then. What was done since stays;\n"
     "it is refused when the state would lose a field.\n"
@@ -41,7 +42,8 @@ static const char HELP[] =
     "  --timeout MS         how long it may take, up to a minute, besides --for; default 30000\n"
     "  and the options of every command: gyre help\n"
     "\n"
-    "Exit codes: 1 the handler was not swapped, 3 nobody serves, 4 configuration, 5 timeout.\n"
+    "Exit codes: 1 the handler was not swapped, as after a mistake in its file; 3 nobody serves, 4 configuration, 5 timeout; with --canary\n"
+    "also 6 the new handler was tried and was worse, 7 it was tried and nothing was decided.\n"
     "\n"
     "Example, in two terminals in a checkout:\n"
     "  gyre serve examples/command/total.gyre.c\n"
@@ -55,23 +57,28 @@ struct wish {
     gyre_canary_desc canary;
 };
 
-static gyre_status try_canary(const cli_context *cli, const struct wish *wish, const gyre_attach_desc *desc)
+/* Returns the exit code. */
+static int try_canary(const cli_context *cli, const struct wish *wish, const gyre_attach_desc *desc)
 {
     gyre_canary_report report = {.size = sizeof report};
     const gyre_status status =
         gyre_served_swap_canary(cli->operands.items[0], cli->operands.items[1], &wish->canary, desc, &report);
     if (status == GYRE_OK)
         printf("%s\n", report.text);
-    return status;
+    const int code = cli_fail_unless_ok(status);
+    if (status == GYRE_OK || !report.text[0])
+        return code;
+    return report.was_worse ? CLI_WORSE : CLI_UNDECIDED;
 }
 
-static gyre_status ask(const cli_context *cli, const struct wish *wish, const gyre_attach_desc *desc)
+/* Returns the exit code. */
+static int ask(const cli_context *cli, const struct wish *wish, const gyre_attach_desc *desc)
 {
     const char *kernel = cli->operands.items[0];
     if (wish->share)
         return try_canary(cli, wish, desc);
-    return wish->goes_back ? gyre_served_swap_back(kernel, desc)
-                           : gyre_served_swap(kernel, cli->operands.items[1], desc);
+    return cli_fail_unless_ok(wish->goes_back ? gyre_served_swap_back(kernel, desc)
+                                              : gyre_served_swap(kernel, cli->operands.items[1], desc));
 }
 
 static int swap(const cli_context *cli, const struct wish *wish)
@@ -84,7 +91,7 @@ static int swap(const cli_context *cli, const struct wish *wish)
         .size = sizeof desc,
         .path = wish->place ? wish->place : gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "socket"),
         .deadline_ns = gyre_in_ms(wish->timeout_ms)};
-    code = cli_fail_unless_ok(ask(cli, wish, &desc));
+    code = ask(cli, wish, &desc);
     gyre_config_destroy(config);
     return code;
 }

@@ -27,8 +27,9 @@ static gyre_status tell_unanswered(const char *path, gyre_status status)
     return gyre_error_add(status, "the answer of the server at %s", path);
 }
 
+/* `report` is filled in where the server answered. */
 static gyre_status ask(struct gyre_parcel *parcel, const struct gyre_change_request *request, int socket,
-                       const char *path, uint64_t deadline_ns)
+                       const char *path, uint64_t deadline_ns, gyre_canary_report *report)
 {
     gyre_change_request_put(parcel, request);
     gyre_status status = gyre_parcel_send(parcel, socket, deadline_ns);
@@ -36,30 +37,27 @@ static gyre_status ask(struct gyre_parcel *parcel, const struct gyre_change_requ
         status = gyre_parcel_receive(parcel, socket, deadline_ns);
     if (status != GYRE_OK)
         return tell_unanswered(path, status);
-    if (gyre_parcel_status(parcel) != GYRE_OK)
-        return gyre_meeting_refused(parcel);
-    return gyre_parcel_operation(parcel) == GYRE_PARCEL_CHANGE
-               ? GYRE_OK
-               : gyre_parcel_refuse(parcel, GYRE_INTERNAL,
-                                    "the server answered in a way that makes no sense");
+    status = gyre_parcel_status(parcel);
+    if (status != GYRE_OK)
+        gyre_meeting_refused(parcel);
+    else
+        (void)gyre_parcel_get_text(parcel);
+    if (gyre_parcel_operation(parcel) == GYRE_PARCEL_CHANGE)
+        gyre_change_report_get(parcel, report);
+    else if (status == GYRE_OK)
+        status =
+            gyre_parcel_refuse(parcel, GYRE_INTERNAL, "the server answered in a way that makes no sense");
+    return status;
 }
 
-/* What the server told of what it did. */
-static void take_told(struct gyre_parcel *parcel, gyre_canary_report *report)
-{
-    const char *told = gyre_parcel_get_text(parcel);
-    gyre_canary_report made = {.size = report->size, .took_over = 1};
-    snprintf(made.text, sizeof made.text, "%s", told ? told : "");
-    memcpy(report, &made, made.size < sizeof made ? made.size : sizeof made);
-}
-
-/* `report` NULL: what was done is not told. */
+/* `report` NULL: what became of a canary is not told. */
 static gyre_status ask_server(struct gyre_change_request *request, const gyre_attach_desc *given,
                               gyre_canary_report *report)
 {
     char path[GYRE_PLACE_MAX];
     int socket = -1;
     struct gyre_parcel parcel;
+    gyre_canary_report told = {.size = sizeof told};
     gyre_attach_desc desc = {.size = sizeof desc};
     if (given)
         memcpy(&desc, given, given->size < sizeof desc ? given->size : sizeof desc);
@@ -74,12 +72,15 @@ static gyre_status ask_server(struct gyre_change_request *request, const gyre_at
     if (status == GYRE_OK)
         status = gyre_parcel_init(&parcel);
     if (status == GYRE_OK) {
-        status = ask(&parcel, request, socket, path, gyre_clock_after(deadline, request->canary.time_ns));
-        if (status == GYRE_OK && report)
-            take_told(&parcel, report);
+        status =
+            ask(&parcel, request, socket, path, gyre_clock_after(deadline, request->canary.time_ns), &told);
         gyre_parcel_finish(&parcel);
     }
     close(socket);
+    if (report) {
+        told.size = report->size;
+        memcpy(report, &told, told.size < sizeof told ? told.size : sizeof told);
+    }
     return status;
 }
 

@@ -50,8 +50,29 @@ gyre_status gyre_change_request_get(struct gyre_parcel *parcel, struct gyre_chan
                               "a program that wanted to change a kernel sent a request that makes no sense");
 }
 
-void gyre_change_answer_put(struct gyre_parcel *parcel, gyre_status status, const char *why)
+void gyre_change_answer_put(struct gyre_parcel *parcel, gyre_status status, const char *why,
+                            const gyre_canary_report *report)
 {
     gyre_parcel_begin(parcel, GYRE_PARCEL_CHANGE, status);
-    gyre_parcel_put_text(parcel, why ? why : "");
+    gyre_parcel_put_text(parcel, why);
+    gyre_parcel_put_text(parcel, report->text);
+    gyre_parcel_put_u64(parcel, report->took_over);
+    gyre_parcel_put_u64(parcel, report->was_worse);
+    gyre_parcel_put_u64(parcel, report->handled);
+    gyre_parcel_put_u64(parcel, report->failed);
+    gyre_parcel_put_u64(parcel, report->next_handled);
+    gyre_parcel_put_u64(parcel, report->next_failed);
+}
+
+void gyre_change_report_get(struct gyre_parcel *parcel, gyre_canary_report *out)
+{
+    gyre_canary_report told = {.size = out->size};
+    const bool fits = take_text(parcel, told.text, sizeof told.text);
+    told.took_over = gyre_parcel_get_u32(parcel, 1);
+    told.was_worse = gyre_parcel_get_u32(parcel, 1);
+    told.handled = gyre_parcel_get_u64(parcel);
+    told.failed = gyre_parcel_get_u64(parcel);
+    told.next_handled = gyre_parcel_get_u64(parcel);
+    told.next_failed = gyre_parcel_get_u64(parcel);
+    *out = fits && gyre_parcel_whole(parcel) ? told : (gyre_canary_report){.size = out->size};
 }

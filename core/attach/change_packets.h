@@ -33,7 +33,10 @@ struct gyre_change_request {
 void gyre_change_request_put(struct gyre_parcel *parcel, const struct gyre_change_request *request);
 /** INVALID for a packet that makes no sense. */
 gyre_status gyre_change_request_get(struct gyre_parcel *parcel, struct gyre_change_request *out);
-/** The server's answer. `why`: of what failed, else what was done, if there is something to tell; NULL: nothing. */
-void gyre_change_answer_put(struct gyre_parcel *parcel, gyre_status status, const char *why);
+/** The server's answer. `why`: of what failed; else empty. `report`: of a canary that was tried; else with an empty text. */
+void gyre_change_answer_put(struct gyre_parcel *parcel, gyre_status status, const char *why,
+                            const gyre_canary_report *report);
+/** Reads what the answer tells of a canary, behind its `why`. Zero where the server tells nothing of it, or no sense. */
+void gyre_change_report_get(struct gyre_parcel *parcel, gyre_canary_report *out);
 
 #endif

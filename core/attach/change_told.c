@@ -117,7 +117,7 @@ void gyre_session_change(struct gyre_session *session, struct gyre_parcel *parce
         status = change(session, &request, &report);
         gyre_arrivals_end_reading(session);
     }
-    snprintf(why, sizeof why, "%s", status == GYRE_OK ? report.text : gyre_error_text());
-    gyre_change_answer_put(parcel, status, why);
+    snprintf(why, sizeof why, "%s", status == GYRE_OK ? "" : gyre_error_text());
+    gyre_change_answer_put(parcel, status, why, &report);
     gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT);
 }

@@ -43,7 +43,8 @@ struct trial {
         *both;         /* successors: the handler that works, the new one, the unit of both */
     uint32_t restarts; /* of the kernel's worker when the canary began */
     struct gyre_canary_seen seen, last; /* since the canary began; of a keyed actor: as its table counts */
-    char why[512];                      /* why the old handler goes on; empty: the new one is no worse */
+    bool was_worse;
+    char why[512]; /* why the old handler goes on; empty: the new one is no worse */
 };
 
 /* ---- counts ---- */
@@ -313,6 +314,7 @@ static void say_why(struct trial *trial, enum gyre_canary_verdict verdict)
         snprintf(trial->why, sizeof trial->why, "the new handler fails more messages than the old one");
     else if (!seen->next_handled)
         snprintf(trial->why, sizeof trial->why, "the new handler got no message");
+    trial->was_worse = verdict != GYRE_CANARY_NO_WORSE;
 }
 
 /* Looks at the two handlers until the new one is worse, or it is time to decide. */
@@ -359,6 +361,7 @@ static void tell_end(const struct trial *trial, gyre_canary_report *report)
     gyre_runtime_log(trial->kernel->runtime, trial->why[0] ? GYRE_LOG_WARNING : GYRE_LOG_INFO, "%s", text);
     gyre_canary_report out = {.size = report->size,
                               .took_over = !trial->why[0],
+                              .was_worse = trial->was_worse,
                               .handled = seen->handled,
                               .failed = seen->failed,
                               .next_handled = seen->next_handled,

@@ -46,7 +46,11 @@ typedef struct gyre_canary_report {
     uint32_t took_over;                 /**< 1: the new handler has all messages now */
     uint64_t handled, failed;           /**< by the old handler */
     uint64_t next_handled, next_failed; /**< by the new one */
-    char text[512]; /**< a sentence with these numbers, and why the old handler goes on if it does */
+    char text
+        [512]; /**< a sentence with these numbers, and why the old handler goes on if it does; empty: nothing was tried */
+    uint32_t
+        was_worse; /**< 1: the old handler goes on because the new one was worse, or a worker process died meanwhile */
+    uint32_t reserved;
 } gyre_canary_report;
 
 /**
@@ -82,8 +86,9 @@ GYRE_API gyre_status gyre_served_swap(const char *kernel, const char *source, co
 
 /**
  * Asks a server to try a handler on a part of a kernel's messages, as gyre_kernel_swap_canary does there, for a day at most. Where this
- * program ends before, the old handler goes on. Of `report`, which may be NULL, `took_over` and `text` are filled in, after a success. The
- * deadline of `desc` is for the swap, and the time of the canary comes on top. The rest is as for gyre_served_swap.
+ * program ends before, the old handler goes on. `report`, which may be NULL, is filled in as there: FAILED with an empty `text` is a file that does
+ * not compile, and FAILED with a text a canary that was tried. The deadline of `desc` is for the swap, and the time of the canary comes on top. The
+ * rest is as for gyre_served_swap.
  */
 GYRE_API gyre_status gyre_served_swap_canary(const char *kernel, const char *source,
                                              const gyre_canary_desc *canary, const gyre_attach_desc *desc,

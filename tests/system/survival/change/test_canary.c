@@ -417,6 +417,69 @@ static void end_who_asked(struct load *load, const char *socket_path)
     expect_version(load, 1);
 }
 
+enum swap_exit { TOOK_OVER = 0, NOT_TRIED = 1, WORSE = 6, UNDECIDED = 7 };
+
+/* `gyre swap quote SOURCE --canary 1/4 HOW` has to end so, and to say `sentence`. */
+static void swap_ends(const char *socket_path, const char *source, const char *how, enum swap_exit expected,
+                      const char *sentence)
+{
+    char command[1024], said[4096];
+    snprintf(command, sizeof command, "%s swap quote '%s' --canary 1/4 %s --socket %s 2>&1", GYRE_COMMAND,
+             source, how, socket_path);
+    FILE *out = popen(command, "re");
+    require(out != NULL);
+    said[fread(said, 1, sizeof said - 1, out)] = '\0';
+    const int status = pclose(out);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != (int)expected || !strstr(said, sentence))
+        fprintf(stderr, "expected %d and '%s', found %d and '%s'\n", (int)expected, sentence,
+                WEXITSTATUS(status), said);
+    require(WIFEXITED(status) && WEXITSTATUS(status) == (int)expected && strstr(said, sentence));
+}
+
+static void *end_canary_soon(void *argument)
+{
+    struct load *load = argument;
+    while (gyre_kernel_swap(load->kernel, "/nowhere.gyre.c", soon()) != GYRE_AGAIN)
+        continue; /* the process of the test ends it after a while */
+    must(gyre_kernel_swap_back(load->kernel, soon()));
+    return NULL;
+}
+
+/* The exit code tells a handler that is worse from one that could not be tried, and from one of which nobody knows. */
+static void exit_codes_tell_what_happened(struct load *load, const char *socket_path)
+{
+    pthread_t thread;
+    swap_ends(socket_path, file("quote_3", "quote"), "--for 1", UNDECIDED, "the new handler got no message");
+    require(pthread_create(&thread, NULL, end_canary_soon, load) == 0);
+    swap_ends(socket_path, file("quote_3", "quote"), "--for 3600", UNDECIDED, "a rollback was asked for");
+    pthread_join(thread, NULL);
+    swap_ends(socket_path, file("ledger_broken", "ledger"), "--for 60", NOT_TRIED, "no_such_name");
+    swap_ends(socket_path, file("quote_3", "accounts"), "--for 60", NOT_TRIED, "a handler keeps its form");
+    swap_ends(socket_path, "/nowhere.gyre.c", "--for 60", NOT_TRIED, "/nowhere.gyre.c");
+    begin_load(load);
+    swap_ends(socket_path, file("quote_2", "quote"), "--messages 4000 --for 60", WORSE,
+              "fails more messages");
+    swap_ends(socket_path, file("quote_3", "quote"), "--messages 100 --for 60", TOOK_OVER, "takes all");
+    end_load(load);
+}
+
+/* What a program is told by the server is what it is told by its own kernel. */
+static void reports_of_a_server_have_it_too(struct load *load, const char *socket_path)
+{
+    const gyre_canary_desc canary = part(1, 4, 4000);
+    gyre_canary_report report = {.size = sizeof report};
+    const gyre_attach_desc desc = {.size = sizeof desc, .path = socket_path, .deadline_ns = soon()};
+    require(gyre_served_swap_canary("quote", file("ledger_broken", "ledger"), &canary, &desc, &report) ==
+                GYRE_FAILED &&
+            !report.text[0] && !report.was_worse);
+    begin_load(load);
+    require(gyre_served_swap_canary("quote", file("quote_2", "quote"), &canary, &desc, &report) ==
+            GYRE_FAILED);
+    require(report.was_worse && !report.took_over && report.next_failed && report.handled);
+    require(strcmp(report.text, gyre_error_text()) == 0);
+    end_load(load);
+}
+
 static void ask_for_ever(const char *socket_path)
 {
     gyre_canary_desc canary = part(1, 4, 100);
@@ -431,7 +494,6 @@ static void ask_for_ever(const char *socket_path)
 static void a_server_tries_it(void)
 {
     static char socket_path[64];
-    char command[1024];
     gyre_server *server;
     snprintf(socket_path, sizeof socket_path, "/tmp/gyre-canary-%d.sock", (int)getpid());
     gyre_runtime *runtime = open_runtime(NULL);
@@ -439,13 +501,9 @@ static void a_server_tries_it(void)
     const gyre_serve_desc desc = {.size = sizeof desc, .path = socket_path};
     must(gyre_serve(runtime, &desc, &server));
     end_who_asked(&load, socket_path);
+    exit_codes_tell_what_happened(&load, socket_path);
+    reports_of_a_server_have_it_too(&load, socket_path);
     begin_load(&load);
-    snprintf(command, sizeof command, "%s swap quote '%s' --canary 1/4 --messages 4000 --for 60 --socket %s",
-             GYRE_COMMAND, file("quote_2", "quote"), socket_path);
-    require(system(command) != 0);
-    snprintf(command, sizeof command, "%s swap quote '%s' --canary 1/4 --messages 100 --for 60 --socket %s",
-             GYRE_COMMAND, file("quote_3", "quote"), socket_path);
-    require(system(command) == 0);
     ask_for_ever(socket_path);
     end_load(&load);
     load.mistaken = false;
