@@ -98,7 +98,8 @@ static gyre_status begin(struct gyre_cluster *cluster, const gyre_cluster_desc *
     if (status == GYRE_OK)
         status = gyre_message_key_find(desc->request, cluster->app.key, &cluster->key);
     cluster->request_size = desc->request->size;
-    cluster->goes_ahead = desc->goes_ahead && gyre_transport_can_begin(cluster->transport);
+    cluster->goes_ahead =
+        status == GYRE_OK && desc->goes_ahead && gyre_transport_can_begin(cluster->transport);
     cluster->least = cluster->key.offset + cluster->key.size;
     return status == GYRE_OK ? make_room(cluster) : status;
 }

@@ -224,6 +224,33 @@ static void what_does_not_fit_is_refused(void)
     end_member(0);
 }
 
+/* Also one that goes ahead, which asks its transport whether it can: there may be none. */
+static void refuse_client(const char *setting, uint32_t goes_ahead, gyre_status expected)
+{
+    gyre_runtime *runtime = NULL;
+    gyre_cluster *cluster = NULL;
+    const gyre_open_desc open_desc = {.size = sizeof open_desc, .settings = cluster_settings(setting)};
+    const gyre_cluster_desc desc = {.size = sizeof desc,
+                                    .request = GYRE_TYPE(count_request),
+                                    .reply = GYRE_TYPE(count_state),
+                                    .deadline_ns = gyre_in_ms(100),
+                                    .goes_ahead = goes_ahead};
+    must(gyre_open(&open_desc, &runtime));
+    const gyre_status status = gyre_cluster_open(runtime, &desc, &cluster);
+    if (status != expected)
+        fprintf(stderr, "%s: %s\n", gyre_status_word(status), gyre_error_text());
+    require(status == expected && cluster == NULL);
+    gyre_close(runtime);
+}
+
+static void a_client_without_a_cluster_is_told(void)
+{
+    for (uint32_t goes_ahead = 0; goes_ahead < 2; goes_ahead++) {
+        refuse_client("cluster.transport=flie", goes_ahead, GYRE_NOT_FOUND);
+        refuse_client(NULL, goes_ahead, GYRE_TIMEOUT); /* nobody began it */
+    }
+}
+
 static const named_case cases[] = {
     {"a_member_answers_its_clients", a_member_answers_its_clients},
     {"every_request_takes_effect_once_whatever_member_is_killed",
@@ -235,6 +262,7 @@ static const named_case cases[] = {
     {"a_handler_that_does_not_return_in_time_is_the_next_owners",
      a_handler_that_does_not_return_in_time_is_the_next_owners},
     {"what_does_not_fit_is_refused", what_does_not_fit_is_refused},
+    {"a_client_without_a_cluster_is_told", a_client_without_a_cluster_is_told},
 };
 
 int main(int argc, char **argv)
