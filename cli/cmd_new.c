@@ -46,6 +46,13 @@ static const char *const keywords[] = {
     "int",    "long",   "register", "restrict", "return",   "short", "signed",   "sizeof",  "static",
     "struct", "switch", "typedef",  "union",    "unsigned", "void",  "volatile", "while",   NULL};
 
+/* Headers of C: the project's own header of that name would be found in their place where the handler is compiled. */
+static const char *const headers[] = {"assert", "complex",  "ctype",     "errno",       "fenv",   "inttypes",
+                                      "iso646", "limits",   "locale",    "math",        "setjmp", "signal",
+                                      "stdarg", "stdalign", "stdatomic", "stdbool",     "stddef", "stdint",
+                                      "stdio",  "stdlib",   "string",    "stdnoreturn", "tgmath", "threads",
+                                      "time",   "uchar",    "wchar",     "wctype",      NULL};
+
 static bool is_in(const char *const *list, const char *name)
 {
     for (size_t i = 0; list[i]; i++)
@@ -56,7 +63,7 @@ static bool is_in(const char *const *list, const char *name)
 
 static bool is_taken(const char *name)
 {
-    return is_in(taken, name) || is_in(keywords, name);
+    return is_in(taken, name) || is_in(keywords, name) || is_in(headers, name);
 }
 
 static bool is_word(const char *name)
@@ -91,7 +98,9 @@ static int judge_name(const cli_context *cli, const char *name)
                                name, (int)NAME_MAX_LENGTH, strlen(name));
     if (is_in(keywords, name))
         return cli_usage_error(cli, "'%s' is a keyword of C; choose another name", name);
-    if (is_taken(name))
+    if (is_in(headers, name))
+        return cli_usage_error(cli, "'%s.h' is a header of C; choose another name", name);
+    if (is_in(taken, name))
         return cli_usage_error(cli, "'%s' is a target of CMake; choose another name", name);
     if (strncmp(name, "gyre", 4) == 0)
         return cli_usage_error(cli, "'%s': names that begin with gyre are Gyre's own; choose another one",

@@ -7,8 +7,9 @@ nothing is sent or given back for it.
 
 from __future__ import annotations
 
+import functools
 import weakref
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, cast
 
 import numpy as np
 
@@ -27,6 +28,34 @@ _buffer, _ndarray, _ref = ffi.buffer, np.ndarray, weakref.ref
 _TWICE = "a block of messages in place is entered again only after its end"
 
 
+_Method = TypeVar("_Method", bound=Callable[..., None])
+
+
+class _Exit(functools.partial[None]):
+    """The `__exit__` of one `with` statement, which nothing else holds. So it goes with the statement, also when a signal came
+    before the first line of `__exit__`, whatever else holds the block and the exception: the block ends then."""
+
+    def __del__(self) -> None:
+        if self.args[0]._lane is not None:
+            self.args[0]._abandon()
+
+
+class _EndOfBlock:
+    """Gives each `with` statement an `__exit__` of its own. What is asked for inside of a block is not the statement's."""
+
+    def __init__(self, method: Callable[..., None]) -> None:
+        self._method = method
+
+    def __get__(self, block: Any, _: Any = None) -> Callable[..., None]:
+        if block is None:
+            return self._method
+        return (_Exit if block._lane is None else functools.partial)(self._method, block)
+
+
+def _ends_block(method: _Method) -> _Method:
+    return cast(_Method, _EndOfBlock(method))
+
+
 class _InPlace:
     """What Slots and Views share: an array that is read by fields and places. `given` is what C says of the messages; C ends it
     with the block. The two methods that begin and end a block are long, because each call inside of them is paid in every block."""
@@ -41,13 +70,19 @@ class _InPlace:
     def _end(self, count: int) -> int:
         raise NotImplementedError
 
-    def __del__(self) -> None:
-        """Ends, as an exception in it would, a block whose `__exit__` a signal kept from its first line."""
+    def _abandon(self) -> None:
+        """Ends, as an exception in it would, a block whose `__exit__` a signal kept from its work."""
+        self._array = None
+        if self._memory is not None and self._memory() is not None:
+            self._port.leaked(self._memory)
         if self._given.count:
-            self._array = None
-            if self._memory is not None and self._memory() is not None:
-                self._port.leaked(self._memory)
             self._end(0)
+        self._lane = None
+
+    def __del__(self) -> None:
+        """For a block that was entered by other means than a `with` statement."""
+        if self._lane is not None:
+            self._abandon()
 
     @property
     def array(self) -> Any:
@@ -105,6 +140,7 @@ class Slots(_InPlace):
             raise
         return self
 
+    @_ends_block
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         self._array = None
         free = self._memory() is None
@@ -112,7 +148,7 @@ class Slots(_InPlace):
             self._port.leaked(self._memory)
         send = free and kind is None
         status = _commit(self._lane.c, self._given, self._count if send else 0)
-        self._lane = None  # after the end: `__del__` looks for it
+        self._lane = None  # after the end: `_abandon` looks for it
         if status:
             check(status)
         if not send and kind is None:
@@ -189,13 +225,14 @@ class Views(_InPlace):
             return kind.dtype
         return np.dtype(("V", given.length)) if given.length else _NOTHING
 
+    @_ends_block
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         self._array = None
         free = self._memory() is None
         if not free:
             self._port.leaked(self._memory)
         status = _release(self._lane.c, self._given, self._count if free and kind is None else 0)
-        self._lane = None  # after the end: `__del__` looks for it
+        self._lane = None  # after the end: `_abandon` looks for it
         if status:
             check(status)
         if not free and kind is None:

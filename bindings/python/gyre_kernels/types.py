@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 import uuid
 from collections.abc import Mapping
@@ -40,7 +41,10 @@ class Message(tuple):  # type: ignore[type-arg]
         return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in zip(self._fields, self))})"
 
 
+@functools.lru_cache(maxsize=1024)
 def _message_class(name: str, fields: Tuple[str, ...]) -> Any:
+    """The class of a type's messages. Launches of the same handler share it, because making a class is the dearest part of reading
+    a type."""
     members: Dict[str, Any] = {"__slots__": (), "_fields": fields, "__module__": __name__}
     for number, field in enumerate(fields):
         if field not in members:
@@ -67,8 +71,20 @@ def _fields_of(handle: Any, count: int) -> List[Field]:
         info = ffi.new("gyre_field_info *", {"size": ffi.sizeof("gyre_field_info")})
         check(lib.gyre_field_get(handle, number, info))
         shape = tuple(info.dimensions[i] for i in range(info.dimension_count))
-        found.append(Field(text_of(info.name), MessageType(info.type), info.offset, shape, info.count))
+        found.append(Field(text_of(info.name), _type_of_field(info), info.offset, shape, info.count))
     return found
+
+
+_numbers: "Dict[int, MessageType]" = {}  # by kind
+
+
+def _type_of_field(info: Any) -> "MessageType":
+    """The type of a field's elements. That of plain numbers is the same in every message, so it is read once."""
+    if info.kind not in _NUMPY:
+        return MessageType(info.type)
+    if info.kind not in _numbers:
+        _numbers[info.kind] = MessageType(info.type)
+    return _numbers[info.kind]
 
 
 class MessageType:

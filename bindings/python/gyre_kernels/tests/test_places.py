@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from typing import Any, Callable
 
 import numpy as np
@@ -204,3 +206,60 @@ def test_a_block_whose_end_never_ran_ends_with_its_object(launch: Callable[..., 
         grant.close()
     del numbers
     grant.close()
+
+
+def interrupted_at(entry: str, leave: Callable[[], None]) -> KeyboardInterrupt:
+    """The exception of `leave`, where a signal comes at the entry of the function of places.py that is named so."""
+
+    def trace(frame: Any, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_name == entry and frame.f_code.co_filename.endswith("places.py"):
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    sys.setprofile(trace)
+    try:
+        leave()
+    except KeyboardInterrupt as error:
+        return error
+    finally:
+        sys.setprofile(None)
+    raise AssertionError("no signal came")
+
+
+def test_a_signal_at_the_end_of_a_block_leaves_none_open(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    slots, views = grant.reserve(4), grant.peek(4)
+
+    def write() -> None:
+        with slots:
+            slots["number"] = 1
+
+    def read() -> None:
+        with views:
+            pass
+
+    error = interrupted_at("__exit__", write)
+    assert grant.stats()["sent"] == 0
+    with slots:  # the exception, which holds the frame of __exit__, is still there, and so is the name
+        slots["number"] = 2
+    again = interrupted_at("__exit__", read)
+    with views:
+        assert views["number"].tolist() == [2] * len(views)
+    del error, again
+    assert grant.close() is None
+
+
+def test_an_end_that_is_looked_at_ends_nothing(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    with grant.reserve(4, timeout=5) as slots:
+        assert callable(slots.__exit__)
+        with pytest.raises(BufferError, match="entered again only after its end"):
+            with slots:
+                pass
+        slots["number"] = 3
+        count = len(slots)
+    assert [grant.receive().number for _ in range(count)] == [3] * count
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(slots)
+        slots["number"] = 4
+    assert grant.receive().number == 4

@@ -45,6 +45,10 @@ run new test
 refuses 2 "'test' is a target of CMake; choose another name ('gyre help new' shows how)"
 run new switch
 refuses 2 "'switch' is a keyword of C; choose another name ('gyre help new' shows how)"
+for header in string math; do # the project would not be built
+    run new "$header"
+    refuses 2 "'$header.h' is a header of C; choose another name ('gyre help new' shows how)"
+done
 run call --backend cpu --config scale/gyre.ini scale '{"value":20.5,"factor":2}' # the folder has the kernel's name
 exits 0
 prints '"result":41.0'
