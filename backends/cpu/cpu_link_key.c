@@ -59,7 +59,7 @@ bool cpu_link_key_find(const struct cpu_worker *worker, const gyre_link_ring *ri
         window->next = next_of(ring, window);
         if (!is_filled(ring, window->next))
             return false; /* or a later message is there: the next look sees where `tail` is */
-        const bool own = owns(worker, ring, (const unsigned char *)(slot_of(ring, window->next) + 1));
+        const bool own = owns(worker, ring, payload_of(ring, slot_of(ring, window->next)));
         __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the look at `tail` comes after the key was read */
         if (tail_of(ring) > window->next)
             continue;

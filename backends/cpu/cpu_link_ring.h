@@ -17,6 +17,12 @@ static inline gyre_link_slot *slot_of(const gyre_link_ring *ring, gyre_u64 index
                                       (index & (ring->capacity - 1)) * ring->stride);
 }
 
+/* Where the message of a slot lies: behind what it asks or answers, in a ring of such messages. */
+static inline const unsigned char *payload_of(const gyre_link_ring *ring, const gyre_link_slot *slot)
+{
+    return (const unsigned char *)(slot + 1) + (ring->talk ? sizeof(gyre_link_ask) : 0);
+}
+
 /* Whether the message is there. The acquire pairs with the sender's release of the sequence. */
 static inline bool is_filled(const gyre_link_ring *ring, gyre_u64 index)
 {

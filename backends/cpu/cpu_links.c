@@ -392,8 +392,7 @@ static gyre_u64 handle_messages(struct cpu_worker *worker, gyre_link_ring *ring,
         if (__builtin_expect(worker->traced.ring != NULL, 0))
             cpu_trace_arrival(worker, ring, window->next);
         device_link_times_begun(times, window->next);
-        *failed += cpu_flow_handle(worker, slot->origin, ask, ask ? (const void *)(ask + 1) : slot + 1,
-                                   slot->length);
+        *failed += cpu_flow_handle(worker, slot->origin, ask, payload_of(ring, slot), slot->length);
         end = ++window->next;
         handled++;
         count_message(worker);

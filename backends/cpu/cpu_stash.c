@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_link_ring.h"
+
 enum { LEAST = 16 /* copies that the first allocation has room for, a power of two */ };
 
 static size_t cell_size(const struct cpu_worker *worker)
@@ -41,19 +43,16 @@ bool cpu_stash_add(struct cpu_worker *worker, const gyre_link_ring *ring, const 
 {
     struct cpu_stash *stash = &worker->links.stash;
     const gyre_u32 size = worker->resident->kernel->sizes.request;
-    const unsigned char *request = (const unsigned char *)(slot + 1);
     if (stash->count == stash->capacity && !grow(worker))
         return false;
     struct cpu_stashed *stashed = cell_at(worker, stash->first + stash->count);
     stashed->origin = slot->origin;
     stashed->length = slot->length;
     stashed->has_ask = ring->talk != 0;
-    if (ring->talk) {
-        memcpy(&stashed->ask, request, sizeof stashed->ask);
-        request += sizeof stashed->ask;
-    }
+    if (ring->talk)
+        memcpy(&stashed->ask, slot + 1, sizeof stashed->ask);
     /* a message of a wrong length is refused for it */
-    memcpy(stashed + 1, request, slot->length < size ? slot->length : size);
+    memcpy(stashed + 1, payload_of(ring, slot), slot->length < size ? slot->length : size);
     stash->count++;
     return true;
 }

@@ -71,15 +71,14 @@ bool opencl_fetch_has_links(const gyre_resident *resident)
     return false;
 }
 
-/* Notes what the message asks or answers, and shows the handler its token. Returns the payload. */
-static const void *take_ask(const gyre_resident *resident, const gyre_link_ring *ring,
-                            const gyre_link_slot *slot, gyre_link_ask *ask)
+/* Notes what the message asks or answers, and shows the handler its token. */
+static void take_ask(const gyre_resident *resident, const gyre_link_ring *ring, const gyre_link_slot *slot,
+                     gyre_link_ask *ask)
 {
     if (ring->talk == GYRE_TALK_TELLS)
-        return slot + 1;
+        return;
     memcpy(ask, slot + 1, sizeof *ask);
     flow_cell(resident)->reserved[GYRE_CELL_TOKEN] = ask->token;
-    return (const unsigned char *)(slot + 1) + sizeof *ask;
 }
 
 /*
@@ -96,7 +95,8 @@ static void copy_message(gyre_resident *resident, const gyre_link_ring *ring, co
     else
         fill_flow(resident, message.origin, opencl_flow_of(resident->links, message.origin)->index,
                   opencl_flow_header(entry, GYRE_ORIGIN_PLACE(message.origin)), entry->slots.header_size);
-    fill_cell(resident, take_ask(resident, ring, slot, &message.ask), slot->length);
+    take_ask(resident, ring, slot, &message.ask);
+    fill_cell(resident, link_payload(ring, slot), slot->length);
     take(resident, &message, tapped || entry->slots.foreign || resident->links->heard);
 }
 
@@ -104,7 +104,7 @@ static void copy_message(gyre_resident *resident, const gyre_link_ring *ring, co
 static bool fetch_message(gyre_resident *resident, const gyre_link_ring *ring, const gyre_link_slot *slot)
 {
     const gyre_u64 origin = slot->origin;
-    if (!opencl_columns_find(resident, ring, slot + 1))
+    if (!opencl_columns_find(resident, ring, link_payload(ring, slot)))
         return false;
     if (origin & GYRE_ORIGIN_TAP || !opencl_flow_is_over(resident->links, origin)) {
         copy_message(resident, ring, slot);

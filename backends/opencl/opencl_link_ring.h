@@ -16,6 +16,12 @@ static inline gyre_link_slot *link_slot(const gyre_link_ring *ring, gyre_u64 ind
                                       (index & (ring->capacity - 1)) * ring->stride);
 }
 
+/** Where the message of a slot lies: behind what it asks or answers, in a ring of such messages. */
+static inline const unsigned char *link_payload(const gyre_link_ring *ring, const gyre_link_slot *slot)
+{
+    return (const unsigned char *)(slot + 1) + (ring->talk ? sizeof(gyre_link_ask) : 0);
+}
+
 /** Whether the message is there. The acquire pairs with the sender's release of the sequence. */
 static inline bool link_is_filled(const gyre_link_ring *ring, gyre_u64 index)
 {

@@ -317,10 +317,93 @@ static void keys_come_and_leave_while_their_messages_travel(struct conformance *
     gyre_close(runtime);
 }
 
+/* ---- asking ---- */
+
+enum { SHOPPERS = 24, STALLS = 16, PURCHASES = 600 };
+
+static void require_spent(gyre_kernel *kernel, const uint64_t *cents, uint64_t keys)
+{
+    for (uint64_t key = 0; key < keys; key++) {
+        spent seen;
+        must(gyre_kernel_key_read(kernel, &key, sizeof key, &seen, sizeof seen));
+        require(seen.cents == cents[key]);
+    }
+}
+
+/* Each purchase asks one stall. A stall's questions, which are shared by its key, are answered by one block. */
+static void go_shopping(gyre_queue *queue, uint64_t *paid, uint64_t *earned)
+{
+    uint64_t random = 3, sent = 0;
+    uint32_t blocks[STALLS] = {0};
+    for (uint64_t received = 0; received < PURCHASES; received++) {
+        price reply;
+        gyre_completion done;
+        for (; sent < PURCHASES; sent++) {
+            const price request = {.shopper = sent % SHOPPERS, .stall = graph_draw(&random, STALLS)};
+            if (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) != GYRE_OK)
+                break;
+        }
+        must(gyre_receive(queue, &reply, sizeof reply, &done, soon()));
+        require(done.outcome == GYRE_REPLIED && reply.cents == STALL_CENTS(reply.stall));
+        paid[reply.shopper] += reply.cents;
+        earned[reply.stall] += reply.cents;
+        blocks[reply.stall] |= 1u << reply.block;
+    }
+    uint32_t all = 0;
+    for (uint32_t stall = 0; stall < STALLS; stall++) {
+        require((blocks[stall] & (blocks[stall] - 1)) == 0);
+        all |= blocks[stall];
+    }
+    require((all & (all - 1)) != 0); /* no key of theirs decides that one block answers all */
+}
+
+/* Questions go to the block that owns their key, and answers to the block that owns the key of who asked. */
+static void ask_by_key(struct conformance *test, const char *asked)
+{
+    static const char *const name = "shoppers";
+    const bool is_keyed = strcmp(asked, "keyed_stalls") == 0;
+    uint64_t paid[SHOPPERS] = {0}, earned[STALLS] = {0};
+    gyre_kernel *shoppers = launch_as(test, "shoppers", name, 3),
+                *stalls = launch_as(test, asked, "asked", 3);
+    const gyre_link_desc link = {.size = sizeof link,
+                                 .from = "shoppers.stalls",
+                                 .to = "asked",
+                                 .share = GYRE_SHARE_KEY,
+                                 .key = "stall"};
+    gyre_pipeline *pipeline = NULL;
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "market",
+                                     .entries = &name,
+                                     .entry_count = 1,
+                                     .answers = &name,
+                                     .answer_count = 1,
+                                     .links = &link,
+                                     .link_count = 1,
+                                     .quota = 3};
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    go_shopping(gyre_pipeline_queue(pipeline), paid, earned);
+    require_spent(shoppers, paid, SHOPPERS);
+    if (is_keyed)
+        require_spent(stalls, earned, STALLS);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+static void keyed_actors_ask_keyed_actors(struct conformance *test)
+{
+    ask_by_key(test, "keyed_stalls");
+}
+
+static void questions_are_shared_by_key(struct conformance *test)
+{
+    ask_by_key(test, "stalls");
+}
+
 const struct conformance_case keyed_port_cases[] = {
     {"trips_through_keyed_actors_end_as_foreseen", trips_through_keyed_actors_end_as_foreseen},
     {"walkers_through_tight_rings_wait_for_no_one", walkers_through_tight_rings_wait_for_no_one},
     {"money_goes_from_account_to_account", money_goes_from_account_to_account},
+    {"keyed_actors_ask_keyed_actors", keyed_actors_ask_keyed_actors},
+    {"questions_are_shared_by_key", questions_are_shared_by_key},
     {"keys_come_and_leave_while_their_messages_travel", keys_come_and_leave_while_their_messages_travel},
     {NULL, NULL},
 };

@@ -29,7 +29,10 @@ static void launch_for(struct conformance *test, const char *kernel, const char 
                        int stage)
 {
     gyre_kernel *launched = NULL;
-    const char *file = strncmp(kernel, "node", 4) == 0 ? "links.gyre.c" : "pools.gyre.c";
+    const bool asks = stage == GYRE_STAGE_COUNTED + GYRE_STAGE_WITH_POOL + GYRE_STAGE_WITH_ASKS;
+    const char *file = strncmp(kernel, "node", 4) == 0 ? "links.gyre.c"
+                       : asks                          ? "pools_ask.gyre.c"
+                                                       : "pools.gyre.c";
     gyre_launch_desc desc = launch_desc(test, file, kernel);
     desc.name = name;
     desc.blocks = blocks;
@@ -602,6 +605,27 @@ static void pools_are_there_or_refused(struct conformance *test)
     must(gyre_pipeline_close(pipeline, soon()));
 }
 
+/* What is compiled for asks and for pools holds, for a block kernel, all that its lanes share. */
+static void a_block_kernel_asks_and_sends_to_a_pool(struct conformance *test)
+{
+    static const char *const names[] = {"teller", "clerk", "porter"};
+    const gyre_link_desc links[] = {join("teller.about", "clerk"),
+                                    member("teller.jobs", "porter", GYRE_POOL_OLDEST_FIRST)};
+    for (size_t i = 0; i < 3; i++)
+        launch_for(test, names[i], names[i], 1,
+                   GYRE_STAGE_COUNTED + GYRE_STAGE_WITH_POOL + GYRE_STAGE_WITH_ASKS);
+    gyre_pipeline_desc desc = describe(&names[0], &names[2], 1, links, 2);
+    desc.quota = 4;
+    gyre_pipeline *pipeline = open_pipeline(test, &desc);
+    for (uint64_t number = 0; number < 20; number++) {
+        uint64_t reply = 0;
+        must(gyre_call(gyre_pipeline_queue(pipeline), &number, sizeof number, &reply, sizeof reply, NULL,
+                       soon()));
+        require(reply == number * 3 + 1);
+    }
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
 const struct conformance_case pool_cases[] = {
     {"each_job_of_a_pool_is_done_once", each_job_of_a_pool_is_done_once},
     {"jobs_of_a_tight_pool_are_done", jobs_of_a_tight_pool_are_done},
@@ -617,6 +641,7 @@ const struct conformance_case pool_cases[] = {
     {"a_pool_closes_with_work_in_it", a_pool_closes_with_work_in_it},
     {"graphs_with_pools_end_each_flow_as_foreseen", graphs_with_pools_end_each_flow_as_foreseen},
     {"wrong_pools_are_told", wrong_pools_are_told},
+    {"a_block_kernel_asks_and_sends_to_a_pool", a_block_kernel_asks_and_sends_to_a_pool},
     {"members_of_an_open_pool_stay", members_of_an_open_pool_stay},
     {"members_are_compiled_for_it_or_refused", members_are_compiled_for_it_or_refused},
     {"pools_are_there_or_refused", pools_are_there_or_refused},

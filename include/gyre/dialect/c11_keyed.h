@@ -190,7 +190,7 @@ GYRE_CALLED_ int gyre_keyed_enter_(const gyre_keyed_table *table, const void *ke
     const gyre_u64 hash = gyre_keyed_hash(table, key);
     /* another program can write its ring after the block looked for its own keys there */
     if (context->block_count > 1 && gyre_keyed_owner(table, hash, context->block_count) != context->block)
-        return gyre_keyed_refuse_(context, "the key of the request changed while it was read");
+        return gyre_keyed_refuse_(context, "its key changed while it was read");
     gyre_keyed_part *part = use->part = gyre_keyed_part_at(table, gyre_keyed_part_of(table, hash));
     if (context->by_sent && hooks->reminded)
         gyre_keyed_remind_part_(table, part, hooks->reminded, context);

@@ -13,9 +13,12 @@
 #else
 #define GYRE_LINK_IN_TURN 32
 #endif
-/* inlets whose words are kept in shared memory; those of a pool are as many as its senders have blocks */
+/*
+ * inlets whose words are kept in shared memory; those of a pool are as many as its senders have blocks. With asks there are fewer: a
+ * block kernel has 48 KiB for all that it shares
+ */
 #if GYRE_POOLS
-#define GYRE_LINK_INLETS 160
+#define GYRE_LINK_INLETS (GYRE_ASKS ? 80 : 160)
 #else
 #define GYRE_LINK_INLETS 64
 #endif

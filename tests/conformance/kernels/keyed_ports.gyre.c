@@ -55,6 +55,41 @@ GYRE_KERNEL_TO(trip_feed, trip, gyre_none, feed_ports)
     return GYRE_NO_REPLY;
 }
 
+#define SHOPPER_PORTS(PORT, ASK) ASK(price, price, stalls, 1)
+GYRE_PORTS_WITH_ASKS(shopper_ports, SHOPPER_PORTS)
+
+/* Asks a stall for its price, and pays it. */
+GYRE_KEYED_ACTOR_TO(shoppers, price, price, shopper_ports, spent, shopper)
+{
+    if (gyre_token(gyre) == 0) {
+        *gyre_ask(gyre, stalls, 1) = *request;
+        return GYRE_NO_REPLY;
+    }
+    state->cents += request->cents;
+    *reply = *request;
+    return GYRE_REPLY;
+}
+
+GYRE_HELPER void tell_price(gyre_context *gyre, const GYRE_GLOBAL price *request, GYRE_GLOBAL price *reply)
+{
+    *reply = *request;
+    reply->cents = STALL_CENTS(request->stall);
+    reply->block = gyre_block(gyre);
+}
+
+GYRE_KEYED_ACTOR(keyed_stalls, price, price, spent, stall)
+{
+    state->cents += STALL_CENTS(request->stall);
+    tell_price(gyre, request, reply);
+    return GYRE_REPLY;
+}
+
+GYRE_KERNEL(stalls, price, price)
+{
+    tell_price(gyre, request, reply);
+    return GYRE_REPLY;
+}
+
 #define MOVE_PORTS(PORT) PORT(move, moves, 1)
 GYRE_PORTS(move_ports, MOVE_PORTS)
 

@@ -27,6 +27,13 @@ GYRE_MESSAGE(vertex, VERTEX)
 #define TRIP_ELSEWHERE_(vertex_, seed_, hops_, i_, vertices_)                                                \
     ((TRIP_MIX_(TRIP_MIX(vertex_, seed_, hops_) + (i_)) >> 16) % (vertices_))
 
+/* What a shopper pays at a stall, and the block that said it. */
+#define PRICE(FIELD) FIELD(u64, shopper) FIELD(u64, stall) FIELD(u64, cents) FIELD(u32, block)
+GYRE_MESSAGE(price, PRICE)
+#define SPENT(FIELD) FIELD(u64, cents)
+GYRE_MESSAGE(spent, SPENT)
+#define STALL_CENTS(stall_) ((stall_)*7 + 1)
+
 #define MOVE(FIELD) FIELD(u64, account) FIELD(u64, other) FIELD(i64, cents) FIELD(u32, what)
 GYRE_MESSAGE(move, MOVE)
 #define PURSE(FIELD) FIELD(i64, cents) FIELD(u64, moves) FIELD(u64, born)
