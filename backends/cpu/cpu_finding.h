@@ -8,19 +8,11 @@
 
 #include "cpu_lane.h"
 #include "cpu_shadow.h"
+#include "cpu_touch.h"
 #include "gyre/dialect/cpu_module.h"
 #include "gyre/dialect/cpu_watch.h"
 
 struct cpu_worker;
-
-/** An access of a handler. */
-struct cpu_touch {
-    const gyre_cpu_range *range;
-    const void *at;
-    uint64_t size;
-    uint32_t how; /* GYRE_TOUCH_... */
-    const void *code;
-};
 
 /** The access races with an earlier one. `earlier->address`: the first byte of the access that both touch. */
 void cpu_finding_race(gyre_context *context, const struct cpu_touch *touch,

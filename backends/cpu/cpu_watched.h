@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cpu_finding.h"
 #include "cpu_shadow.h"
+#include "cpu_touch.h"
 #include "cpu_traffic.h"
 
 /**
