@@ -195,26 +195,30 @@ void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
 /* ---- the last one ---- */
 
 /* Under the lock, given up meanwhile. The caller has set `writing`. */
-static gyre_status take_still(gyre_kernel *kernel, bool last)
+static gyre_status take_still(gyre_kernel *kernel, uint64_t generation, bool last)
 {
-    const uint64_t generation = kernel->generation;
+    gyre_status status = check_same_life(kernel, generation);
+    if (status != GYRE_OK)
+        return status;
     gyre_checkpoint_look(kernel);
     pthread_mutex_unlock(&kernel->lock);
-    gyre_status status = gyre_checkpoint_read(kernel);
+    status = gyre_checkpoint_read(kernel);
     pthread_mutex_lock(&kernel->lock);
     return status == GYRE_OK ? commit_checkpoint(kernel, generation, last) : status;
 }
 
 /* Waits for another thread that takes a checkpoint, because that thread made its copy before and will finish. Then takes one of a
- * state that does not change any more. */
+ * state that does not change any more; AGAIN when a worker process died while this thread waited, because the kernel that was brought back
+ * since may run. */
 static gyre_status take_after_others(gyre_kernel *kernel, bool last)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    const uint64_t generation = kernel->generation;
     kernel->turn.inside++;
     while (checkpoints->writing)
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     checkpoints->writing = true;
-    const gyre_status status = take_still(kernel, last);
+    const gyre_status status = take_still(kernel, generation, last);
     checkpoints->writing = false;
     kernel->turn.inside--;
     pthread_cond_broadcast(&kernel->changed);

@@ -34,16 +34,21 @@ static gyre_runtime *open_runtime(const char *isolation)
     return runtime;
 }
 
-static gyre_kernel *launch(gyre_runtime *runtime, const char *source)
+static gyre_kernel *launch_of(gyre_runtime *runtime, const char *source, uint64_t buffer_size)
 {
     gyre_buffer *totals;
     gyre_kernel *kernel;
-    must(gyre_buffer_alloc(runtime, NULL, 0, 8 * sizeof(uint64_t), &totals));
+    must(gyre_buffer_alloc(runtime, NULL, 0, buffer_size, &totals));
     const gyre_binding_name binding = {"totals", totals};
     const gyre_launch_desc desc = {
         .size = sizeof desc, .source = source, .name = "ledger", .bindings = &binding, .binding_count = 1};
     must(gyre_launch(runtime, &desc, &kernel));
     return kernel;
+}
+
+static gyre_kernel *launch(gyre_runtime *runtime, const char *source)
+{
+    return launch_of(runtime, source, 8 * sizeof(uint64_t));
 }
 
 /* One call. The kernel numbers its messages, so none is lost, doubled, or handled by what began anew. */
@@ -61,15 +66,17 @@ static void call(gyre_kernel *kernel, uint64_t *count, uint64_t *sum, uint64_t v
 
 struct caller {
     gyre_kernel *kernel;
-    uint64_t count, sum;
-    bool stop; /* atomic */
+    uint64_t count, sum, answered; /* the last one is atomic */
+    bool stop;                     /* atomic */
 };
 
 static void *call_on(void *argument)
 {
     struct caller *self = argument;
-    while (!__atomic_load_n(&self->stop, __ATOMIC_RELAXED))
+    while (!__atomic_load_n(&self->stop, __ATOMIC_RELAXED)) {
         call(self->kernel, &self->count, &self->sum, 0);
+        __atomic_store_n(&self->answered, self->count, __ATOMIC_RELAXED);
+    }
     return NULL;
 }
 
@@ -98,6 +105,61 @@ static void handlers_take_turns_under_load(void)
 static void worker_processes_have_it_too(void)
 {
     turn_under_load("backend.cpu.isolation=process", 5);
+}
+
+/* ---- checkpoints meanwhile ---- */
+
+enum { LARGE = 8 << 20, DEATHS = 40 };
+
+static void *checkpoint_on(void *argument)
+{
+    struct caller *self = argument;
+    while (!__atomic_load_n(&self->stop, __ATOMIC_RELAXED))
+        (void)gyre_kernel_checkpoint(self->kernel, soon()); /* one that fails is made again */
+    return NULL;
+}
+
+/* A worker lives until something was answered: else nothing ever would be. */
+static void *kill_on(void *argument)
+{
+    const struct caller *self = argument;
+    uint64_t seen = 0;
+    for (unsigned i = 0; !__atomic_load_n(&self->stop, __ATOMIC_RELAXED); i++) {
+        usleep(1000 + i % 7 * 3000);
+        const uint64_t answered = __atomic_load_n(&self->answered, __ATOMIC_RELAXED);
+        if (answered != seen)
+            kill_worker();
+        seen = answered;
+    }
+    return NULL;
+}
+
+/*
+ * A change waits for the thread that takes a checkpoint, which a large buffer makes long, and the worker dies meanwhile: what it finds
+ * then is another run of the kernel, and it begins again.
+ */
+static void changes_wait_for_checkpoints_while_workers_die(void)
+{
+    const char *const settings[] = {"backend.cpu.isolation=process",     "kernel.ledger.checkpoints=true",
+                                    "kernel.ledger.checkpoint_ms=0",     "kernel.ledger.poison_limit=1000",
+                                    "backend.cpu.restart_limit=1000000", NULL};
+    const gyre_open_desc desc = {.size = sizeof desc, .backend = "cpu", .settings = settings};
+    void *(*const works[])(void *) = {call_on, checkpoint_on, kill_on};
+    pthread_t threads[3];
+    gyre_runtime *runtime;
+    must(gyre_open(&desc, &runtime));
+    struct caller caller = {.kernel = launch_of(runtime, file("ledger_1"), LARGE)};
+    must(gyre_kernel_swap(caller.kernel, file("ledger_2"), soon()));
+    for (int i = 0; i < 3; i++)
+        require(pthread_create(&threads[i], NULL, works[i], &caller) == 0);
+    for (int i = 0; i < DEATHS; i++)
+        if (gyre_kernel_swap_back(caller.kernel, soon()) != GYRE_OK)
+            require(strstr(gyre_error_text(), "worker process") != NULL);
+    __atomic_store_n(&caller.stop, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    call(caller.kernel, &caller.count, &caller.sum, 0);
+    gyre_close(runtime);
 }
 
 /* ---- what comes back ---- */
@@ -213,6 +275,7 @@ int main(int argc, char **argv)
     } cases[] = {
         {"handlers_take_turns_under_load", handlers_take_turns_under_load},
         {"worker_processes_have_it_too", worker_processes_have_it_too},
+        {"changes_wait_for_checkpoints_while_workers_die", changes_wait_for_checkpoints_while_workers_die},
         {"its_file_is_not_looked_at", its_file_is_not_looked_at},
         {"what_cannot_come_back_stays_away", what_cannot_come_back_stays_away},
         {"a_move_lies_between", a_move_lies_between},
