@@ -12,7 +12,9 @@
  */
 #include "core/kernel/control.h"
 
+#include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "core/base/clock.h"
@@ -27,6 +29,8 @@
 #define POLL_NS 20000
 /* A device that rings no bell obeys within some tens of microseconds, and the shortest nap takes seventy: so long there is none. */
 #define SPIN_NS UINT64_C(150000)
+/* With more shards of a cluster each one has a message so rarely that it would spin in vain. */
+enum { SHARDS_A_PROCESSOR = 64 };
 /*
  * Longest sleep at the device's bell. The device owns the bell: the host may wake threads that sleep at it, and must not change
  * its value, so a thread can miss the host's wake. Only a wait that another thread ends early takes this long.
@@ -55,11 +59,34 @@ uint64_t gyre_control_times_add(const gyre_kernel *kernel, gyre_observe_histogra
     return counts;
 }
 
+/* That this process may run on. */
+static int processors(void)
+{
+    cpu_set_t allowed;
+    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : CPU_SETSIZE;
+}
+
+static bool is_one_of_many(const gyre_kernel *kernel)
+{
+    const int64_t shards = gyre_config_int(kernel->runtime->config, GYRE_SECTION_CLUSTER, NULL, "shards");
+    const bool is_shard = strchr(kernel->name, '#') != NULL; /* no other kernel's name has it */
+    return is_shard && shards > (int64_t)SHARDS_A_PROCESSOR * processors();
+}
+
+gyre_idle gyre_control_idle(const gyre_kernel *kernel)
+{
+    const struct gyre_config_value *idle =
+        gyre_config_find(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "idle");
+    const bool is_set = idle && strcmp(idle->origin, "default") != 0;
+    return !is_set && is_one_of_many(kernel) ? GYRE_IDLE_PARK
+                                             : (gyre_idle)gyre_kernel_setting(kernel, "idle");
+}
+
 /* Writes the constants, over anything that a worker process may have written there. */
 static void write_constants(const gyre_kernel *kernel)
 {
     gyre_control_region *control = kernel->control;
-    control->command.parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK;
+    control->command.parks = gyre_control_idle(kernel) == GYRE_IDLE_PARK;
     control->command.by_ticks = gyre_keyed_has_ticks(kernel);
     control->command.queue_count = kernel->queues.entries;
     control->absences.timed = gyre_control_timed_every(kernel);

@@ -6,6 +6,11 @@
 #include "core/kernel/kernel.h"
 #include "gyre/observe.h"
 
+/**
+ * How the device waits for messages: the setting `idle`. Where it is not set, one of very many shards of a cluster parks. What the others spin for
+ * would be most of what this machine does.
+ */
+gyre_idle gyre_control_idle(const gyre_kernel *kernel);
 /** Makes the kernel's control region. EXHAUSTED. */
 gyre_status gyre_control_create(gyre_kernel *kernel);
 /** Zeroes the cache lines of the region that the device writes, for another launch. */

@@ -83,7 +83,7 @@ gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resid
                                    .state = kernel->memory.state,
                                    .bindings = bindings,
                                    .binding_count = kernel->memory.buffer_count,
-                                   .idle = (gyre_idle)gyre_kernel_setting(kernel, "idle"),
+                                   .idle = gyre_control_idle(kernel),
                                    .spin_turns = (uint32_t)gyre_kernel_setting(kernel, "spin_turns"),
                                    .kernel_log = log_line,
                                    .kernel_log_context = kernel,
