@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what a user could pick instead of Gyre on processors, and Gyre, in one run, by turns; prints a table.
 
-    peers.py [--seconds S] [--rounds N] [--json FILE] [--check] GYRE
+    peers.py [--seconds S] [--rounds N] [--json FILE] [--check] [--ray] GYRE
 
 GYRE is the command to measure. Builds tests/bench/peers with cc and c++ in a folder of its own. A peer whose library is
 not there is left out, with a line that says what to install. Every reply is checked. Figures are medians of the
-rounds. --check: every peer for a moment, without Gyre and without a table.
+rounds. --check: every peer for a moment, without Gyre and without a table. --ray: also Ray, whose wheel pip installs into
+build/peers/venv when it is not there; it is some hundred megabytes.
 """
 import argparse
 import json
@@ -18,7 +19,11 @@ import subprocess
 import sys
 import tempfile
 
-SOURCES = pathlib.Path(__file__).resolve().parent.parent / "tests/bench/peers"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "tests/bench/peers"
+RAY = "ray==2.60.0"
+# A busy machine starts Ray's processes late: Ray gives them half a minute, and ends with a core dump then.
+os.environ.setdefault("RAY_agent_register_timeout_ms", "300000")
 # source, flags, libraries, a header without which it is not built, the package that has it
 PEERS = [
     ("peer_condition.c", [], [], None, None),
@@ -65,8 +70,19 @@ def build(folder):
         program = folder / f"peer_{number}"
         run([compiler_of(source), "-O2", *flags, SOURCES / source, folder / "peer.o", "-o", program, *libraries,
              "-lpthread"])
-        programs.append(program)
+        programs.append([program])
     return programs
+
+
+def ray_command():
+    """How the peer of Ray is run: by the Python of a venv that has its wheel."""
+    venv = ROOT / "build/peers/venv"
+    python = venv / "bin/python"
+    if not python.exists() or subprocess.run([python, "-c", "import ray"], check=False).returncode != 0:
+        print(f"peers: installing {RAY} into {venv}", file=sys.stderr)
+        run([sys.executable, "-m", "venv", venv])
+        run([venv / "bin/pip", "--disable-pip-version-check", "install", "-q", RAY])
+    return [python, SOURCES / "peer_ray.py"]
 
 
 def measure_gyre(gyre, seconds):
@@ -90,7 +106,9 @@ def time_text(ns):
 
 
 def rate_text(rate):
-    return "" if rate is None else f"{rate / 1e6:.2f} M/s"
+    if rate is None:
+        return ""
+    return f"{rate / 1e6:.2f} M/s" if rate >= 1e4 else f"{rate:.0f} /s"
 
 
 def print_table(rows):
@@ -107,6 +125,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--ray", action="store_true")
     parser.add_argument("gyre", nargs="?")
     wanted = parser.parse_args()
     if not wanted.check and not wanted.gyre:
@@ -114,15 +133,15 @@ def main():
     if not 0 < wanted.seconds < 60 or not 0 < wanted.rounds < 1000:
         parser.error("--seconds is above 0 and below 60, --rounds from 1 to 999")
     with tempfile.TemporaryDirectory() as folder:
-        programs = build(pathlib.Path(folder))
+        programs = build(pathlib.Path(folder)) + ([ray_command()] if wanted.ray else [])
         if wanted.check:
             for program in programs:
-                print(run([program, "0.02"]), end="")
+                print(run([*program, "0.02"]), end="")
             return
         rounds = []
         for _ in range(wanted.rounds):
             ours = list(measure_gyre(wanted.gyre, wanted.seconds))
-            rounds.append(ours + [json.loads(run([program, str(wanted.seconds)])) for program in programs])
+            rounds.append(ours + [json.loads(run([*program, str(wanted.seconds)])) for program in programs])
     rows = [middle(each) for each in zip(*rounds)]
     print_table(rows)
     if wanted.json:
