@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/calls/call_attach.h"
 #include "cli/calls/call_buffers.h"
 #include "cli/calls/call_ends.h"
 #include "cli/calls/call_letters.h"
@@ -259,6 +260,7 @@ static gyre_status stream_requests(call_run *call, gyre_layout *request, gyre_la
                                             .names = &call->names,
                                             .source = &source,
                                             .timeout_ms = call->timeout_ms,
+                                            .told_ms = call->attach ? CALL_ATTACH_TOLD_MS : 0,
                                             .traceparent = call->trace,
                                             .out = stdout,
                                             .kept = kept},
@@ -479,18 +481,6 @@ static int run_pipeline(call_run *call)
 
 /* ---- servers ------------------------------------------------------------------------------------------ */
 
-/* Attaches to a server's queue, and reconnects after a restart of the server. A client cannot reconnect to a queue with levels
- * (UNIMPLEMENTED), so such a queue is attached without reconnecting. */
-static gyre_status attach_queue(const char *name, gyre_attach_desc *desc, gyre_queue **queue)
-{
-    gyre_status status = gyre_attach(name, desc, queue);
-    if (status != GYRE_UNIMPLEMENTED)
-        return status;
-    gyre_error_clear();
-    desc->reconnect = false;
-    return gyre_attach(name, desc, queue);
-}
-
 static int run_attached(call_run *call)
 {
     const char *place = NULL;
@@ -505,11 +495,7 @@ static int run_attached(call_run *call)
     place = call->socket;
     if (!place)
         place = gyre_config_text(gyre_runtime_config(call->runtime), GYRE_SECTION_GYRE, NULL, "socket");
-    gyre_attach_desc desc = {.size = sizeof desc,
-                             .path = place,
-                             .deadline_ns = call->timeout_ms ? gyre_in_ms(call->timeout_ms) : GYRE_FOREVER,
-                             .reconnect = true};
-    code = cli_fail_unless_ok(attach_queue(call->attach, &desc, &call->queue));
+    code = cli_fail_unless_ok(call_attach(call->attach, place, call->timeout_ms, &call->queue));
     if (code == CLI_OK)
         code = stream_calls(call);
     gyre_queue_close(call->queue);

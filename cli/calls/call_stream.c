@@ -14,6 +14,7 @@
 
 #include "cli/calls/call_outcome.h"
 #include "cli/cli.h"
+#include "cli/hush.h"
 #include "cli/json/message_json.h"
 #include "core/base/error.h"
 #include "core/types/message.h"
@@ -31,6 +32,7 @@ typedef struct call_stream {
     uint64_t left_first, left_end,
         left; /* requests of an earlier run: their indices, and how many are not completed yet */
     gyre_header headers[BATCH_MAX]; /* of the requests of a batch, all alike */
+    bool is_told;                   /* somebody was told of a long wait */
     char refusal[REFUSAL_SIZE];     /* why the request that ended the batch was refused; "": none was */
 } call_stream;
 
@@ -110,16 +112,34 @@ static gyre_status tell_overdue(const call_stream *stream)
                           stream->desc->whom, counts->sent - stream->in_flight + 1, counts->sent, timeout_ms);
 }
 
+/* Waits as receive_some does. A person who watches is told of the first wait that takes long. */
+static gyre_status receive_and_tell(call_stream *stream)
+{
+    const uint64_t timeout_ms = stream->desc->timeout_ms, told_ms = stream->desc->told_ms;
+    const uint64_t deadline_ns = timeout_ms ? gyre_in_ms(timeout_ms) : GYRE_FOREVER;
+    if (stream->is_told || !told_ms || (timeout_ms && timeout_ms <= told_ms) || !cli_is_watched())
+        return receive_some(stream, deadline_ns);
+    const gyre_status status = receive_some(stream, gyre_in_ms(told_ms));
+    if (status != GYRE_TIMEOUT)
+        return status;
+    fprintf(stderr,
+            "gyre: %s has not completed message %" PRIu64 " of %" PRIu64
+            " yet (waiting on, as long as --timeout says)\n",
+            stream->desc->whom, stream->counts->sent - stream->in_flight + 1, stream->counts->sent);
+    stream->is_told = true;
+    gyre_error_clear();
+    return receive_some(stream, deadline_ns);
+}
+
 /* Receives at least one completion, or returns TIMEOUT with a sentence about the overdue request. */
 static gyre_status receive_or_time_out(call_stream *stream)
 {
-    uint64_t timeout_ms = stream->desc->timeout_ms;
     gyre_status status = receive_some(stream, GYRE_NO_WAIT);
     if (status != GYRE_AGAIN)
         return status;
     status = show_reply(stream); /* before a wait, which a fault or a signal may end */
     if (status == GYRE_OK)
-        status = receive_some(stream, timeout_ms ? gyre_in_ms(timeout_ms) : GYRE_FOREVER);
+        status = receive_and_tell(stream);
     if (status != GYRE_TIMEOUT && status != GYRE_AGAIN)
         return status;
     return tell_overdue(stream);

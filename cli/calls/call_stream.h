@@ -28,6 +28,7 @@ typedef struct call_stream_desc {
     const message_json_names *names; /* names of buffers in requests; NULL: requests name none */
     request_source *source;
     uint64_t timeout_ms;     /* longest wait for a completion; 0: no limit */
+    uint64_t told_ms;        /* a person who watches is told once of a wait that takes longer; 0: of none */
     const char *traceparent; /* the trace of all requests (gyre/trace_context.h); NULL: they have none */
     FILE *out;
     FILE *

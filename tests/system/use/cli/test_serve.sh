@@ -178,6 +178,22 @@ prints '{"scaled":41.0}'
 run call --attach scale --socket "$folder/nobody" --timeout 100 '{"value":1,"factor":2}'
 exits 3
 says "nobody serves at $folder/nobody"
+run call --attach scale --socket "$folder/nobody" --timeout 1500 '{"value":1,"factor":2}'
+exits 3
+[[ "$err" != *"waiting on"* ]] || fail "expected nothing but what failed, where nobody watches"
+if [[ -n "$(command -v script)" ]]; then
+    code=0 called="call --attach without a server, where a person watches" out=''
+    err="$(script -qec "$GYRE call --attach scale --socket $folder/nobody --timeout 1500 '{\"value\":1,\"factor\":2}'" /dev/null </dev/null)" || code=$?
+    exits 3
+    says "No such file or directory; start \`gyre serve\`, or name another socket (waiting on, as long as --timeout says)"
+    kill -STOP "$server"
+    code=0 called="call --attach to a server that is stopped, where a person watches"
+    err="$(script -qec "$GYRE call --attach scale --socket $folder/elsewhere --timeout 1500 '{\"value\":1,\"factor\":2}'" /dev/null </dev/null)" || code=$?
+    kill -CONT "$server"
+    exits 5
+    says "another program than"
+    says "(waiting on, as long as --timeout says)"
+fi
 
 # mistakes of somebody who attaches for the first time
 mistake()
