@@ -26,8 +26,7 @@ static const char HELP[] =
     "  -h, --help               the command's help\n"
     "  --                       everything behind it is an argument, not an option\n"
     "\n"
-    "Exit codes: 0 ok, 1 failed, 2 usage, 3 backend or device unavailable, 4 configuration, 5 timed out.\n"
-    "gyre swap has two more.\n";
+    "Exit codes: 0 ok, 1 failed, 2 usage, 3 backend or device unavailable, 4 configuration, 5 timed out.\n";
 
 static int print_version(const cli_context *cli)
 {
