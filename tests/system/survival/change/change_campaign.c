@@ -79,14 +79,18 @@ static const char *file_of(const struct subject *subject, uint64_t version)
 
 /* ---- what may become of a change ---- */
 
-/* Whether the change was done. Where workers are killed, three deaths in a row let it fail, and the kernel goes on as it was. */
+/*
+ * Whether the change was done. Where workers are killed, three deaths in a row let it fail, or so many that it is out of time; and the
+ * kernel goes on as it was.
+ */
 static bool is_done(struct campaign *campaign, const struct subject *subject, gyre_status status,
                     const char *what)
 {
     gyre_kernel_info info = {.size = sizeof info};
     if (status == GYRE_OK)
         return true;
-    const bool is_of_deaths = campaign->has_workers && strstr(gyre_error_text(), "worker process");
+    const bool is_of_deaths =
+        campaign->has_workers && (status == GYRE_TIMEOUT || strstr(gyre_error_text(), "worker process"));
     if (!is_of_deaths)
         fprintf(stderr, "%s of %s, version %llu on %s: %s\n", what, subject->name,
                 (unsigned long long)subject->version, campaign->devices[subject->device], gyre_error_text());
