@@ -12,6 +12,7 @@
  */
 #include "core/kernel/control.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,18 +60,22 @@ uint64_t gyre_control_times_add(const gyre_kernel *kernel, gyre_observe_histogra
     return counts;
 }
 
-/* That this process may run on. */
-static int processors(void)
+static int processors; /* that this process may run on, as it was first asked */
+
+static void count_processors(void)
 {
     cpu_set_t allowed;
-    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : CPU_SETSIZE;
+    processors = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : CPU_SETSIZE;
 }
 
+/* The same for a kernel each time: its queues and its device count on what was said before, whatever thread asks. */
 static bool is_one_of_many(const gyre_kernel *kernel)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const int64_t shards = gyre_config_int(kernel->runtime->config, GYRE_SECTION_CLUSTER, NULL, "shards");
     const bool is_shard = strchr(kernel->name, '#') != NULL; /* no other kernel's name has it */
-    return is_shard && shards > (int64_t)SHARDS_A_PROCESSOR * processors();
+    (void)pthread_once(&once, count_processors);
+    return is_shard && shards > (int64_t)SHARDS_A_PROCESSOR * processors;
 }
 
 gyre_idle gyre_control_idle(const gyre_kernel *kernel)
