@@ -91,7 +91,7 @@ exits 0
 prints " kept "
 prints "kernel 'slow' is stalled"
 keeps "k['health'] == 'stalled' and k['stalls'] == 1 and sum(q['sent'] for q in k['queues']) == 2"
-run why slow
+run why slow --file "$kept"
 exits 0
 run trace --last --file "$kept" --out "$folder/timeline"
 exits 0
