@@ -46,12 +46,13 @@ static const char *const keywords[] = {
     "int",    "long",   "register", "restrict", "return",   "short", "signed",   "sizeof",  "static",
     "struct", "switch", "typedef",  "union",    "unsigned", "void",  "volatile", "while",   NULL};
 
-/* Headers of C: the project's own header of that name would be found in their place where the handler is compiled. */
-static const char *const headers[] = {"assert", "complex",  "ctype",     "errno",       "fenv",   "inttypes",
-                                      "iso646", "limits",   "locale",    "math",        "setjmp", "signal",
-                                      "stdarg", "stdalign", "stdatomic", "stdbool",     "stddef", "stdint",
-                                      "stdio",  "stdlib",   "string",    "stdnoreturn", "tgmath", "threads",
-                                      "time",   "uchar",    "wchar",     "wctype",      NULL};
+/* Headers of the C library: the project's own header of that name would be found in their place where the handler is
+ * compiled. features and strings are no headers of C, but others include them. */
+static const char *const headers[] = {
+    "assert",  "complex", "ctype",  "errno",  "features", "fenv",   "inttypes", "iso646",
+    "limits",  "locale",  "math",   "setjmp", "signal",   "stdarg", "stdalign", "stdatomic",
+    "stdbool", "stddef",  "stdint", "stdio",  "stdlib",   "string", "strings",  "stdnoreturn",
+    "tgmath",  "threads", "time",   "uchar",  "wchar",    "wctype", NULL};
 
 static bool is_in(const char *const *list, const char *name)
 {
@@ -99,7 +100,7 @@ static int judge_name(const cli_context *cli, const char *name)
     if (is_in(keywords, name))
         return cli_usage_error(cli, "'%s' is a keyword of C; choose another name", name);
     if (is_in(headers, name))
-        return cli_usage_error(cli, "'%s.h' is a header of C; choose another name", name);
+        return cli_usage_error(cli, "'%s.h' is a header of the C library; choose another name", name);
     if (is_in(taken, name))
         return cli_usage_error(cli, "'%s' is a target of CMake; choose another name", name);
     if (strncmp(name, "gyre", 4) == 0)

@@ -26,6 +26,7 @@ _NOTHING = np.dtype("V1")  # of completions that are no reply
 _reserve, _commit, _peek, _release = lib.gyrepy_reserve, lib.gyrepy_commit, lib.gyrepy_views_peek, lib.gyrepy_release_views
 _buffer, _ndarray, _ref = ffi.buffer, np.ndarray, weakref.ref
 _TWICE = "a block of messages in place is entered again only after its end"
+_OVER = "a block of messages in place ends once, after it was entered"
 
 
 _Method = TypeVar("_Method", bound=Callable[..., None])
@@ -33,11 +34,13 @@ _Method = TypeVar("_Method", bound=Callable[..., None])
 
 class _Exit(functools.partial[None]):
     """The `__exit__` of one `with` statement, which nothing else holds. So it goes with the statement, also when a signal came
-    before the first line of `__exit__`, whatever else holds the block and the exception: the block ends then."""
+    before the first line of `__exit__`, whatever else holds the block and the exception: the block ends then. A statement asks
+    for it right before it enters the block, so what was asked for earlier is not the statement's."""
 
     def __del__(self) -> None:
-        if self.args[0]._lane is not None:
-            self.args[0]._abandon()
+        block = self.args[0]
+        if block._exit == id(self) and block._lane is not None:
+            block._abandon()
 
 
 class _EndOfBlock:
@@ -49,7 +52,11 @@ class _EndOfBlock:
     def __get__(self, block: Any, _: Any = None) -> Callable[..., None]:
         if block is None:
             return self._method
-        return (_Exit if block._lane is None else functools.partial)(self._method, block)
+        if block._lane is not None:
+            return functools.partial(self._method, block)
+        end = _Exit(self._method, block)
+        block._exit = id(end)
+        return end
 
 
 def _ends_block(method: _Method) -> _Method:
@@ -66,6 +73,7 @@ class _InPlace:
         self._array: Any = None
         self._memory: Any = None  # a weak reference to what the array and every view of it keep alive, and nothing else does
         self._count = 0
+        self._exit = 0  # the `id` of the `_Exit` that was asked for last
 
     def _end(self, count: int) -> int:
         raise NotImplementedError
@@ -78,6 +86,10 @@ class _InPlace:
         if self._given.count:
             self._end(0)
         self._lane = None
+
+    def _end_again(self, kind: Any) -> None:
+        if kind is None:  # else the exception tells more
+            raise BufferError(_OVER)
 
     def __del__(self) -> None:
         """For a block that was entered by other means than a `with` statement."""
@@ -142,6 +154,8 @@ class Slots(_InPlace):
 
     @_ends_block
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if self._lane is None:
+            return self._end_again(kind)
         self._array = None
         free = self._memory() is None
         if not free:
@@ -227,6 +241,8 @@ class Views(_InPlace):
 
     @_ends_block
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if self._lane is None:
+            return self._end_again(kind)
         self._array = None
         free = self._memory() is None
         if not free:

@@ -263,3 +263,25 @@ def test_an_end_that_is_looked_at_ends_nothing(launch: Callable[..., Any]) -> No
         stack.enter_context(slots)
         slots["number"] = 4
     assert grant.receive().number == 4
+
+
+def test_an_end_that_was_looked_at_earlier_ends_no_block(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    slots = grant.reserve(2, timeout=5)
+    earlier = slots.__exit__
+    with pytest.raises(BufferError, match="ends once, after it was entered"):
+        earlier(None, None, None)
+    with slots:
+        slots["number"] = 5
+        del earlier
+        slots["number"] = 6
+        count = len(slots)
+    assert [grant.receive().number for _ in range(count)] == [6] * count
+    with pytest.raises(BufferError, match="ends once, after it was entered"):
+        with slots:
+            slots.__exit__(None, None, None)
+    with pytest.raises(ZeroDivisionError):
+        with grant.peek() as views:
+            views.__exit__(None, None, None)
+            raise ZeroDivisionError
+    assert grant(number=1).number == 1

@@ -4,6 +4,7 @@
 set -uo pipefail
 # shellcheck source=tests/system/use/cli/expect.sh
 source "$(dirname "$0")/expect.sh"
+include="$(cd "$(dirname "$0")/../../../../include" && pwd)"
 cd "$folder" || exit 1
 
 run new scale
@@ -45,10 +46,15 @@ run new test
 refuses 2 "'test' is a target of CMake; choose another name ('gyre help new' shows how)"
 run new switch
 refuses 2 "'switch' is a keyword of C; choose another name ('gyre help new' shows how)"
-for header in string math; do # the project would not be built
+# The project would not be built: its header would be found in the place of one that handlers include.
+mapfile -t headers < <(cc -std=gnu11 -x c -M -I "$include" - <<<'#include <gyre/kernel.h>' |
+    grep -oE 'include/[a-z][a-z0-9_]*\.h' | sed 's/.*\/\(.*\)\.h/\1/' | sort -u)
+for header in string time "${headers[@]}"; do
     run new "$header"
-    refuses 2 "'$header.h' is a header of C; choose another name ('gyre help new' shows how)"
+    refuses 2 "'$header.h' is a header of the C library; choose another name ('gyre help new' shows how)"
 done
+checks=$((checks + 1))
+[[ " ${headers[*]} " == *' math '* ]] || fail "the compiler told of no headers: ${headers[*]}"
 run call --backend cpu --config scale/gyre.ini scale '{"value":20.5,"factor":2}' # the folder has the kernel's name
 exits 0
 prints '"result":41.0'

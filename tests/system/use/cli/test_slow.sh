@@ -52,16 +52,6 @@ print(eval(sys.argv[2]), k)' "$folder/out" "$1" 2>&1)"
     [[ "$judged" == True* ]] || fail "expected of the file that was kept: $1, found $judged"
 }
 
-# a person who waits for a slow answer is told so
-start_server
-if [[ -n "$(command -v script)" ]]; then
-    called="gyre call --attach on a terminal" code=0 err=''
-    out="$(script -qec "$GYRE call --attach slow --socket $socket '{\"us\":1500000,\"dies\":0}'" /dev/null </dev/null)" || code=$?
-    exits 0
-    prints "gyre: the kernel has not completed message 1 of 1 yet (waiting on, as long as --timeout says)"
-fi
-stop_server
-
 # a batch of 256 messages takes 5 s: their block counts each of them, so that the kernel shows what its queue shows
 start_server
 for ((n = 0; n < 600; n++)); do echo '{"us":20000,"dies":0}'; done |
@@ -101,7 +91,7 @@ exits 0
 prints " kept "
 prints "kernel 'slow' is stalled"
 keeps "k['health'] == 'stalled' and k['stalls'] == 1 and sum(q['sent'] for q in k['queues']) == 2"
-run why slow
+run why slow --file "$kept"
 exits 0
 run trace --last --file "$kept" --out "$folder/timeline"
 exits 0
@@ -181,4 +171,14 @@ await_log "goes on: its handler came back"
 checks=$((checks + 1))
 [[ ! -e "$folder/none" ]] || fail "expected no dump"
 stop_server
+
+# a person who waits for a slow answer is told so
+if [[ -n "$(command -v script)" ]]; then
+    start_server
+    called="gyre call --attach on a terminal" code=0 err=''
+    out="$(script -qec "$GYRE call --attach slow --socket $socket '{\"us\":1500000,\"dies\":0}'" /dev/null </dev/null)" || code=$?
+    exits 0
+    prints "gyre: the kernel has not completed message 1 of 1 yet (waiting on, as long as --timeout says)"
+    stop_server
+fi
 finish
