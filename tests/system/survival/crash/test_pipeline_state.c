@@ -7,6 +7,7 @@
 #include "pipelines.h"
 #include "workers.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -299,6 +300,38 @@ static void an_entry_that_keeps_something_is_closed(void)
     gyre_close(runtime);
 }
 
+static void *close_patiently(void *pipeline)
+{
+    must(gyre_pipeline_close(pipeline, gyre_in_ms(patiently(20000))));
+    return NULL;
+}
+
+/* What was under way, and what stages kept since the last checkpoint, is handled again before the pipeline is closed. */
+static void a_death_while_a_pipeline_is_closed_loses_nothing(void)
+{
+    enum { STEPS = 40, ANSWERED = 10 };
+    gyre_runtime *runtime = open_kept("0");
+    gyre_pipeline *pipeline = open_counting(runtime);
+    pthread_t closer;
+    crash_reply reply;
+    for (uint32_t i = 0; i < STEPS; i++) {
+        send_step(gyre_pipeline_queue(pipeline),
+                  &(crash_step){.number = i, .at = i == ANSWERED ? STEP_LEFT : 0, .fault = CRASH_WAIT});
+        if (i < ANSWERED)
+            receive_step(gyre_pipeline_queue(pipeline), i);
+        else
+            (void)expect(i, &reply);
+    }
+    require(pthread_create(&closer, NULL, close_patiently, pipeline) == 0);
+    while (gyre_pipeline_find(runtime, "counting"))
+        usleep(1000);
+    require(kill_worker());
+    let_handlers_go_on();
+    pthread_join(closer, NULL);
+    check_states(runtime);
+    gyre_close(runtime);
+}
+
 /* ---- several queues ---- */
 
 /* Requests that all come to ledger, and what replies say of the places at which they came there. */
@@ -494,6 +527,7 @@ static const named_case cases[] = {
     {"a_checkpoint_on_request_spares_the_replay", a_checkpoint_on_request_spares_the_replay},
     {"a_stage_that_is_paused_is_paused_again", a_stage_that_is_paused_is_paused_again},
     {"an_entry_that_keeps_something_is_closed", an_entry_that_keeps_something_is_closed},
+    {"a_death_while_a_pipeline_is_closed_loses_nothing", a_death_while_a_pipeline_is_closed_loses_nothing},
     {"several_queues_are_repeated_in_one_order", several_queues_are_repeated_in_one_order},
     {"times_that_a_worker_forged_lose_nothing", times_that_a_worker_forged_lose_nothing},
     {"several_entries_lose_and_double_nothing", several_entries_lose_and_double_nothing},
