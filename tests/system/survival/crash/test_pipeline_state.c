@@ -332,6 +332,35 @@ static void a_death_while_a_pipeline_is_closed_loses_nothing(void)
     gyre_close(runtime);
 }
 
+/* At any moment of it: also when all is answered, and nothing of it is in a checkpoint yet. */
+static void kills_while_pipelines_are_closed_leave_no_trace(void)
+{
+    enum { PIPELINES = 40, STEPS = 100, KILLED_WITHIN_US = 600 };
+    gyre_runtime *runtime = open_kept("0");
+    uint64_t random = random_begin(gyre_now_ns()), number = 0;
+    launch_kept(runtime);
+    for (uint32_t i = 0; i < PIPELINES; i++) {
+        const uint64_t deadline_ns = soon();
+        gyre_pipeline *pipeline = NULL;
+        pthread_t closer;
+        crash_reply reply;
+        while (open_kept_alone(runtime, &pipeline) != GYRE_OK) { /* the worker died just now */
+            require(gyre_now_ns() < deadline_ns);
+            usleep(1000);
+        }
+        for (uint32_t step = 0; step < STEPS; step++, number++) {
+            send_step(gyre_pipeline_queue(pipeline), &(crash_step){.number = number});
+            (void)expect(number, &reply);
+        }
+        require(pthread_create(&closer, NULL, close_patiently, pipeline) == 0);
+        usleep((unsigned)random_below(&random, KILLED_WITHIN_US));
+        kill_worker();
+        pthread_join(closer, NULL);
+        check_states(runtime);
+    }
+    gyre_close(runtime);
+}
+
 /* ---- several queues ---- */
 
 /* Requests that all come to ledger, and what replies say of the places at which they came there. */
@@ -528,6 +557,7 @@ static const named_case cases[] = {
     {"a_stage_that_is_paused_is_paused_again", a_stage_that_is_paused_is_paused_again},
     {"an_entry_that_keeps_something_is_closed", an_entry_that_keeps_something_is_closed},
     {"a_death_while_a_pipeline_is_closed_loses_nothing", a_death_while_a_pipeline_is_closed_loses_nothing},
+    {"kills_while_pipelines_are_closed_leave_no_trace", kills_while_pipelines_are_closed_leave_no_trace},
     {"several_queues_are_repeated_in_one_order", several_queues_are_repeated_in_one_order},
     {"times_that_a_worker_forged_lose_nothing", times_that_a_worker_forged_lose_nothing},
     {"several_entries_lose_and_double_nothing", several_entries_lose_and_double_nothing},
