@@ -335,7 +335,7 @@ static void a_death_while_a_pipeline_is_closed_loses_nothing(void)
 /* At any moment of it: also when all is answered, and nothing of it is in a checkpoint yet. */
 static void kills_while_pipelines_are_closed_leave_no_trace(void)
 {
-    enum { PIPELINES = 40, STEPS = 100, KILLED_WITHIN_US = 600 };
+    enum { PIPELINES = 20, STEPS = 100, KILLED_WITHIN_US = 600 };
     gyre_runtime *runtime = open_kept("0");
     uint64_t random = random_begin(gyre_now_ns()), number = 0;
     launch_kept(runtime);
