@@ -509,6 +509,11 @@ bool cpu_flow_begin(const struct cpu_worker *worker, const gyre_link_entry *entr
 {
     if (entry->slots.foreign && __atomic_exchange_n(&flow->busy, 1, __ATOMIC_ACQUIRE))
         return false;
+    const bool is_timed = entry->slots.stamps_offset != 0;
+    if (is_timed) { /* whoever finds out what a dead worker took never finds the time of the last flow beside this index */
+        __atomic_store_n(&flow->started_ns, 0, __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+    }
     /* relaxed: other blocks of a keyed actor look at it (fail_orphans in cpu_keyed.c) */
     __atomic_store_n(&flow->index, index, __ATOMIC_RELAXED);
     const gyre_flow_head *head = device_flow_head(entry);
@@ -520,7 +525,7 @@ bool cpu_flow_begin(const struct cpu_worker *worker, const gyre_link_entry *entr
         flow->asking = 0;
     if (worker->links.rounds)
         flow->rounds = flow->stirred = 0;
-    if (entry->slots.stamps_offset)
-        flow->started_ns = worker->context.services->time_ns();
+    if (is_timed)
+        __atomic_store_n(&flow->started_ns, worker->context.services->time_ns(), __ATOMIC_RELAXED);
     return true;
 }

@@ -99,8 +99,10 @@ bool gyre_runtime_remove_guest(gyre_runtime *runtime, struct gyre_runtime_guest 
     while (*link && *link != guest)
         link = &(*link)->next;
     bool listed = *link != NULL;
-    if (listed)
+    if (listed) {
         *link = guest->next;
+        guest->leaves = true;
+    }
     pthread_mutex_unlock(&runtime->lock);
     return listed;
 }

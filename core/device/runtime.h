@@ -33,6 +33,8 @@ struct gyre_runtime_guest {
      * links anew, and lets go of it. LOST when that worker died, too
      */
     void (*hold)(struct gyre_runtime_guest *guest);
+    bool
+        leaves; /* of a pipeline: it is off the list and waits for requests that are under way, so it is revived still. Under runtime->lock */
     gyre_status (*revive)(struct gyre_runtime_guest *guest, bool by_keeper);
     /* of a pipeline, which is held: takes a checkpoint of its kernels, and lets go of it */
     gyre_status (*save)(struct gyre_runtime_guest *guest, uint64_t deadline_ns);
@@ -92,7 +94,7 @@ static inline struct gyre_observation *gyre_runtime_observation(const gyre_runti
 }
 
 void gyre_runtime_add_guest(gyre_runtime *runtime, struct gyre_runtime_guest *guest);
-/** Takes a guest off the list. False when another thread took it off before: that thread ends the guest. */
+/** Takes a guest off the list: it `leaves`. False when another thread took it off before: that thread ends the guest. */
 bool gyre_runtime_remove_guest(gyre_runtime *runtime, struct gyre_runtime_guest *guest);
 
 /** INVALID, with the call's name, in a process that the runtime's process forked. */

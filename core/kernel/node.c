@@ -284,20 +284,21 @@ bool gyre_node_awaits_wires(gyre_kernel *kernel)
     return waits;
 }
 
-/* NULL: it is in none that is listed. */
+/* NULL: it is in none that is listed, or leaves. Under both locks: the pipeline is not freed while a kernel is its node. */
 static struct gyre_runtime_guest *hold_pipeline(gyre_kernel *kernel)
 {
     gyre_runtime *runtime = kernel->runtime;
-    struct gyre_runtime_guest *guest;
     pthread_mutex_lock(&kernel->lock);
-    const struct gyre_runtime_guest *const pipeline = kernel->node.pipeline;
-    pthread_mutex_unlock(&kernel->lock);
     pthread_mutex_lock(&runtime->lock);
-    for (guest = runtime->guests; guest && guest != pipeline; guest = guest->next)
-        ;
+    struct gyre_runtime_guest *const pipeline = kernel->node.pipeline, *guest = runtime->guests;
+    while (guest && guest != pipeline)
+        guest = guest->next;
+    if (!guest && pipeline && pipeline->leaves)
+        guest = pipeline;
     if (guest)
         guest->hold(guest);
     pthread_mutex_unlock(&runtime->lock);
+    pthread_mutex_unlock(&kernel->lock);
     return guest;
 }
 

@@ -415,6 +415,34 @@ static void end_leading(gyre_pipeline *pipeline)
         pipeline->entries[i].is_led = false;
 }
 
+/* Whether another worker process goes on with the stages, or will. */
+static bool is_mended(const gyre_pipeline *pipeline, gyre_status status)
+{
+    return (status == GYRE_LOST || status == GYRE_AGAIN) &&
+           gyre_kernel_get_state(pipeline->keep.leader) != GYRE_KERNEL_LOST;
+}
+
+void gyre_keep_drained(gyre_pipeline *pipeline)
+{
+    struct gyre_pipeline_keep *keep = &pipeline->keep;
+    if (!keep->leader)
+        return;
+    const uint64_t deadline_ns = stop_deadline(pipeline);
+    uint64_t pause_ns = POLL_NS;
+    gyre_status status = GYRE_AGAIN;
+    gyre_error_hold();
+    while (is_mended(pipeline, status) && gyre_clock_ns() < deadline_ns) {
+        pthread_mutex_lock(&keep->saving);
+        pthread_mutex_lock(&pipeline->lock);
+        status = save(pipeline, false, deadline_ns);
+        pthread_mutex_unlock(&pipeline->lock);
+        pthread_mutex_unlock(&keep->saving);
+        if (status != GYRE_OK)
+            pause_between(&pause_ns);
+    }
+    gyre_error_let_go();
+}
+
 void gyre_keep_end(gyre_pipeline *pipeline)
 {
     struct gyre_pipeline_keep *keep = &pipeline->keep;

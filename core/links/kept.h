@@ -38,6 +38,11 @@ gyre_status gyre_keep_add_entry(gyre_pipeline *pipeline, struct gyre_pipeline_en
 /** Takes a checkpoint. AGAIN: a stage was revived or changed meanwhile; TIMEOUT: flows are under way; CLOSED: it is being closed. */
 gyre_status gyre_keep_save(gyre_pipeline *pipeline, uint64_t deadline_ns);
 /**
+ * Nothing is under way any more and nothing will be sent: takes a checkpoint while requests are still handled again when the worker dies,
+ * so that none has to be when it dies later.
+ */
+void gyre_keep_drained(gyre_pipeline *pipeline);
+/**
  * No block knows the links any more: takes a last checkpoint, and leaves the stages their checkpoints.
  */
 void gyre_keep_end(gyre_pipeline *pipeline);

@@ -249,14 +249,27 @@ static void tell_missed(const gyre_pipeline *pipeline)
     }
 }
 
+/* From here on a worker process that dies is no matter: nothing is under way any more that it would have to go on with. */
+static void end_revivals(gyre_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->runtime->lock);
+    pipeline->guest.leaves = false;
+    pthread_mutex_unlock(&pipeline->runtime->lock);
+}
+
 /* Takes the pipeline apart. TIMEOUT: a handler does not return, and blocks may still use the links. */
 static gyre_status take_apart(gyre_pipeline *pipeline, uint64_t deadline_ns)
 {
     pthread_mutex_lock(&pipeline->lock);
     pipeline->shut = true;
     close_sends(pipeline);
-    if (!pipeline->withdrawn) /* else what is under way does not move any more */
-        drain(pipeline, deadline_ns);
+    /* of one that was withdrawn, what is under way does not move any more */
+    const bool is_drained = !pipeline->withdrawn && drain(pipeline, deadline_ns) == 0;
+    pthread_mutex_unlock(&pipeline->lock);
+    if (is_drained)
+        gyre_keep_drained(pipeline);
+    end_revivals(pipeline);
+    pthread_mutex_lock(&pipeline->lock);
     pipeline->closing = true;
     for_entries(pipeline, gyre_node_hide_entry);
     gyre_status status = gyre_link_memory_withdraw(pipeline);

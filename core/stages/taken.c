@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/queue/state.h"
 #include "core/ring/ready.h"
@@ -112,6 +113,7 @@ uint64_t gyre_taken_ns(const gyre_queue *queue, uint64_t index)
         return 0;
     const uint64_t in_slot = time_in_slot(queue, log->taken, index);
     /* pairs with the release of a sender that uses the slot anew: then the log has it */
-    return __atomic_load_n(&log->saved, __ATOMIC_ACQUIRE) > index ? log->taken->saved[index % log->count]
-                                                                  : in_slot;
+    const bool is_saved = __atomic_load_n(&log->saved, __ATOMIC_ACQUIRE) > index;
+    const uint64_t told = is_saved ? log->taken->saved[index % log->count] : in_slot;
+    return told <= gyre_clock_ns() ? told : 0; /* else a worker process wrote over it */
 }

@@ -28,7 +28,7 @@ void gyre_taken_note(const gyre_queue *queue);
  * No device runs that has the queue.
  */
 void gyre_taken_forget(const gyre_queue *queue);
-/** When request `index` was taken; 0: it was not, or nobody knows. No device runs. Beside senders. */
+/** When request `index` was taken, never later than now; 0: it was not, or nobody knows. No device runs. Beside senders. */
 uint64_t gyre_taken_ns(const gyre_queue *queue, uint64_t index);
 
 #endif

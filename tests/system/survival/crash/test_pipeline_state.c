@@ -7,6 +7,7 @@
 #include "pipelines.h"
 #include "workers.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -14,6 +15,7 @@
 
 #include <gyre/pipeline.h>
 
+#include "core/links/pipeline.h"
 #include "core/queue/queue.h"
 #include "core/ring/ring.h"
 #include "tests/random.h"
@@ -298,6 +300,67 @@ static void an_entry_that_keeps_something_is_closed(void)
     gyre_close(runtime);
 }
 
+static void *close_patiently(void *pipeline)
+{
+    must(gyre_pipeline_close(pipeline, gyre_in_ms(patiently(20000))));
+    return NULL;
+}
+
+/* What was under way, and what stages kept since the last checkpoint, is handled again before the pipeline is closed. */
+static void a_death_while_a_pipeline_is_closed_loses_nothing(void)
+{
+    enum { STEPS = 40, ANSWERED = 10 };
+    gyre_runtime *runtime = open_kept("0");
+    gyre_pipeline *pipeline = open_counting(runtime);
+    pthread_t closer;
+    crash_reply reply;
+    for (uint32_t i = 0; i < STEPS; i++) {
+        send_step(gyre_pipeline_queue(pipeline),
+                  &(crash_step){.number = i, .at = i == ANSWERED ? STEP_LEFT : 0, .fault = CRASH_WAIT});
+        if (i < ANSWERED)
+            receive_step(gyre_pipeline_queue(pipeline), i);
+        else
+            (void)expect(i, &reply);
+    }
+    require(pthread_create(&closer, NULL, close_patiently, pipeline) == 0);
+    while (gyre_pipeline_find(runtime, "counting"))
+        usleep(1000);
+    require(kill_worker());
+    let_handlers_go_on();
+    pthread_join(closer, NULL);
+    check_states(runtime);
+    gyre_close(runtime);
+}
+
+/* At any moment of it: also when all is answered, and nothing of it is in a checkpoint yet. */
+static void kills_while_pipelines_are_closed_leave_no_trace(void)
+{
+    enum { PIPELINES = 20, STEPS = 100, KILLED_WITHIN_US = 600 };
+    gyre_runtime *runtime = open_kept("0");
+    uint64_t random = random_begin(gyre_now_ns()), number = 0;
+    launch_kept(runtime);
+    for (uint32_t i = 0; i < PIPELINES; i++) {
+        const uint64_t deadline_ns = soon();
+        gyre_pipeline *pipeline = NULL;
+        pthread_t closer;
+        crash_reply reply;
+        while (open_kept_alone(runtime, &pipeline) != GYRE_OK) { /* the worker died just now */
+            require(gyre_now_ns() < deadline_ns);
+            usleep(1000);
+        }
+        for (uint32_t step = 0; step < STEPS; step++, number++) {
+            send_step(gyre_pipeline_queue(pipeline), &(crash_step){.number = number});
+            (void)expect(number, &reply);
+        }
+        require(pthread_create(&closer, NULL, close_patiently, pipeline) == 0);
+        usleep((unsigned)random_below(&random, KILLED_WITHIN_US));
+        kill_worker();
+        pthread_join(closer, NULL);
+        check_states(runtime);
+    }
+    gyre_close(runtime);
+}
+
 /* ---- several queues ---- */
 
 /* Requests that all come to ledger, and what replies say of the places at which they came there. */
@@ -311,12 +374,14 @@ static struct {
     } places[REQUESTS_MAX];
 } several;
 
-static gyre_runtime *open_timed(void)
+static gyre_runtime *open_timed(const char *checkpoint_ms)
 {
-    return open_isolated((const char *const[]){
-        "kernel.tally.checkpoints=true", "kernel.ledger.checkpoints=true", "kernel.default.checkpoint_ms=3",
-        "kernel.default.timing=true", "kernel.default.poison_limit=1000", "backend.cpu.restart_limit=1000",
-        "log_level=warning", NULL});
+    char every[64];
+    snprintf(every, sizeof every, "kernel.default.checkpoint_ms=%s", checkpoint_ms);
+    return open_isolated(
+        (const char *const[]){"kernel.tally.checkpoints=true", "kernel.ledger.checkpoints=true", every,
+                              "kernel.default.timing=true", "kernel.default.poison_limit=1000",
+                              "backend.cpu.restart_limit=1000", "log_level=warning", NULL});
 }
 
 /* `last_entry`: of the last queue. */
@@ -357,12 +422,24 @@ static void receive_from(uint32_t queue)
     several.count++;
 }
 
-/* Workers are killed from outside, and by handlers of each stage. */
-static void kill_beside_requests(uint64_t kills)
+static void receive_all(void)
 {
+    for (uint32_t queue = 0; queue < QUEUES; queue++)
+        while (several.received[queue] < several.sent[queue])
+            receive_from(queue);
+}
+
+/*
+ * Workers are killed from outside, and by handlers of each stage, until requests were handled again: on a busy machine a checkpoint may
+ * always come before. At least `kills` times.
+ */
+static void kill_beside_requests(gyre_runtime *runtime, uint64_t kills)
+{
+    enum { KILLS_MOST = 160 };
     static const uint32_t at[] = {STEP_LEFT, STEP_TALLY, STEP_KEEP};
     uint64_t random = random_begin(gyre_now_ns()), killed = 0, faults = 0;
-    while (killed < kills) {
+    must(gyre_kernel_checkpoint(gyre_kernel_find(runtime, "ledger"), soon()));
+    while (killed < kills || (killed < KILLS_MOST && info_of(runtime, "tally").replayed == 0)) {
         for (uint64_t i = random_below(&random, 40); i > 0; i--) {
             const uint32_t queue = (uint32_t)random_below(&random, QUEUES);
             if (several.sent[queue] - several.received[queue] < 100)
@@ -376,9 +453,8 @@ static void kill_beside_requests(uint64_t kills)
                 receive_from(queue);
         }
     }
-    for (uint32_t queue = 0; queue < QUEUES; queue++)
-        while (several.received[queue] < several.sent[queue])
-            receive_from(queue);
+    receive_all();
+    require(info_of(runtime, "tally").checkpoints > 0 && info_of(runtime, "tally").replayed > 0);
 }
 
 static crash_state state_of(gyre_runtime *runtime, const char *kernel)
@@ -389,12 +465,9 @@ static crash_state state_of(gyre_runtime *runtime, const char *kernel)
 }
 
 /* The replies are those of one order of all requests, which no death has changed: requests are repeated in the order of the first time. */
-static void several_queues_are_repeated_in_one_order(void)
+static void check_one_order(gyre_runtime *runtime)
 {
-    gyre_runtime *runtime = open_timed();
-    gyre_pipeline *pipeline = open_several(runtime, 1, NULL);
     uint64_t hash = 0;
-    kill_beside_requests(16);
     for (uint64_t place = 1; place <= several.count; place++) {
         hash = mixed(hash ^ several.places[place].number);
         require(several.places[place].number != 0 && several.places[place].check == hash);
@@ -402,7 +475,49 @@ static void several_queues_are_repeated_in_one_order(void)
     const crash_state last = {.count = several.count, .hash = hash}, seen = state_of(runtime, "tally"),
                       kept = state_of(runtime, "ledger");
     require(memcmp(&seen, &last, sizeof last) == 0 && memcmp(&kept, &last, sizeof last) == 0);
-    require(info_of(runtime, "tally").checkpoints > 0 && info_of(runtime, "tally").replayed > 0);
+}
+
+static void several_queues_are_repeated_in_one_order(void)
+{
+    gyre_runtime *runtime = open_timed("3");
+    gyre_pipeline *pipeline = open_several(runtime, 1, NULL);
+    kill_beside_requests(runtime, 16);
+    check_one_order(runtime);
+    must(gyre_pipeline_close(pipeline, soon()));
+    gyre_close(runtime);
+}
+
+/* Writes over the times at which requests of the queue were taken, as a worker process may. */
+static void forge_times(const gyre_pipeline *pipeline, const gyre_queue *queue, uint64_t time_ns)
+{
+    const struct gyre_pipeline_entry *entry = pipeline->entries;
+    while (entry->queue != queue)
+        entry++;
+    gyre_flow *flows = (gyre_flow *)(void *)((unsigned char *)entry->flows.host + sizeof(gyre_flow_head));
+    for (uint64_t i = 0; i < gyre_ring_of(queue)->capacity; i++)
+        __atomic_store_n(&flows[i].started_ns, time_ns, __ATOMIC_RELAXED);
+}
+
+/* A time that has not come yet is not believed: nothing is left out, nor handled behind all others. */
+static void times_that_a_worker_forged_lose_nothing(void)
+{
+    enum { ROUNDS = 2, STEPS = 20 };
+    static const uint64_t forged[ROUNDS] = {UINT64_MAX, (uint64_t)1 << 63};
+    gyre_runtime *runtime = open_timed("0");
+    gyre_pipeline *pipeline = open_several(runtime, 1, NULL);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        for (uint32_t i = 0; i < QUEUES * STEPS; i++) {
+            send_to(i / STEPS, 0);
+            receive_from(i / STEPS);
+        }
+        forge_times(pipeline, several.queues[0], forged[round]);
+        require(kill_worker());
+        send_to(QUEUES - 1, 0);
+        receive_all();
+        check_one_order(runtime);
+        must(gyre_kernel_checkpoint(gyre_kernel_find(runtime, "ledger"), soon()));
+    }
+    require(info_of(runtime, "tally").replayed == (uint64_t)ROUNDS * QUEUES * STEPS);
     must(gyre_pipeline_close(pipeline, soon()));
     gyre_close(runtime);
 }
@@ -410,12 +525,11 @@ static void several_queues_are_repeated_in_one_order(void)
 /* Two ways lead to tally, so that nobody promises which message comes first: what is promised is that each comes once. */
 static void several_entries_lose_and_double_nothing(void)
 {
-    gyre_runtime *runtime = open_timed();
+    gyre_runtime *runtime = open_timed("3");
     gyre_pipeline *pipeline = open_several(runtime, 2, "tally");
-    kill_beside_requests(12);
+    kill_beside_requests(runtime, 12);
     require(state_of(runtime, "tally").count == several.count);
     require(state_of(runtime, "ledger").count == several.count);
-    require(info_of(runtime, "tally").checkpoints > 0);
     must(gyre_pipeline_close(pipeline, soon()));
     gyre_close(runtime);
 }
@@ -442,7 +556,10 @@ static const named_case cases[] = {
     {"a_checkpoint_on_request_spares_the_replay", a_checkpoint_on_request_spares_the_replay},
     {"a_stage_that_is_paused_is_paused_again", a_stage_that_is_paused_is_paused_again},
     {"an_entry_that_keeps_something_is_closed", an_entry_that_keeps_something_is_closed},
+    {"a_death_while_a_pipeline_is_closed_loses_nothing", a_death_while_a_pipeline_is_closed_loses_nothing},
+    {"kills_while_pipelines_are_closed_leave_no_trace", kills_while_pipelines_are_closed_leave_no_trace},
     {"several_queues_are_repeated_in_one_order", several_queues_are_repeated_in_one_order},
+    {"times_that_a_worker_forged_lose_nothing", times_that_a_worker_forged_lose_nothing},
     {"several_entries_lose_and_double_nothing", several_entries_lose_and_double_nothing},
     {"what_checkpoints_of_stages_need_is_said", what_checkpoints_of_stages_need_is_said},
 };
