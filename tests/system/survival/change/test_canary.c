@@ -3,6 +3,7 @@
  * A handler that is tried on a part of the messages before it gets all of them (gyre_kernel_swap_canary): of each form, under load, and
  * what ends it early. One case a run, `test_canary CASE`, on the backend that CHANGES_BACKEND names; `test_canary campaign ROUNDS` by hand.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -278,7 +279,9 @@ static void others_wait(void)
     pthread_join(thread, NULL);
     if (!strstr(trying.why, "ended with the kernel"))
         fprintf(stderr, "%s\n", trying.why);
-    require(trying.status != GYRE_OK && strstr(trying.why, "ended with the kernel"));
+    require(trying.status == GYRE_FAILED && strstr(trying.why, "ended with the kernel"));
+    require(strcmp(trying.report.text, trying.why) == 0 && !trying.report.took_over &&
+            !trying.report.was_worse);
     gyre_close(runtime);
 }
 
@@ -480,6 +483,59 @@ static void reports_of_a_server_have_it_too(struct load *load, const char *socke
     end_load(load);
 }
 
+/* Starts a server of its own process, whose log `*log` gets. */
+static pid_t begin_server(const char *socket_path, FILE **log)
+{
+    int ends[2];
+    require(pipe2(ends, O_CLOEXEC) == 0);
+    const pid_t server = fork();
+    require(server >= 0);
+    if (server == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        execl(GYRE_COMMAND, "gyre", "serve", file("quote_1", "quote"), "--backend", backend(), "--socket",
+              socket_path, (char *)NULL);
+        _exit(1);
+    }
+    close(ends[1]);
+    *log = fdopen(ends[0], "r");
+    require(*log != NULL);
+    return server;
+}
+
+static void await_line(FILE *log, const char *words)
+{
+    char line[1024];
+    do
+        require(fgets(line, sizeof line, log) != NULL);
+    while (!strstr(line, words));
+}
+
+static void *ask_until_server_ends(void *socket_path)
+{
+    swap_ends(socket_path, file("quote_3", "quote"), "--for 3600", UNDECIDED,
+              "the new handler of kernel 'quote' answered 0 messages");
+    return NULL;
+}
+
+/* A server that is told to end says so to whoever asked for a canary. */
+static void a_server_ends_meanwhile(void)
+{
+    char socket_path[64];
+    pthread_t thread;
+    FILE *log;
+    int status;
+    snprintf(socket_path, sizeof socket_path, "/tmp/gyre-canary-%d.sock", (int)getpid());
+    const pid_t server = begin_server(socket_path, &log);
+    await_line(log, "serving at");
+    require(pthread_create(&thread, NULL, ask_until_server_ends, socket_path) == 0);
+    await_line(log, "has a canary");
+    require(kill(server, SIGTERM) == 0);
+    pthread_join(thread, NULL);
+    require(waitpid(server, &status, 0) == server && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    fclose(log);
+}
+
 static void ask_for_ever(const char *socket_path)
 {
     gyre_canary_desc canary = part(1, 4, 100);
@@ -582,6 +638,7 @@ int main(int argc, char **argv)
         {"a_slow_handler_goes_back", a_slow_handler_goes_back},
         {"a_worker_dies_meanwhile", a_worker_dies_meanwhile},
         {"a_server_tries_it", a_server_tries_it},
+        {"a_server_ends_meanwhile", a_server_ends_meanwhile},
         {"campaign_in_short", campaign_in_short},
     };
     if (argc > 2 && strcmp(argv[1], "campaign") == 0) {
