@@ -102,14 +102,27 @@ static gyre_status try_to_look(struct gyre_standing *standing, uint64_t limit, s
     return status;
 }
 
-/* Reads the counts, again where a checkpoint or the end of a worker process came first. */
-static gyre_status look_at_counts(gyre_kernel *kernel, struct gyre_canary_seen *seen)
+static uint32_t restarts_of(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    const uint32_t restarts = kernel->tally.restarts;
+    pthread_mutex_unlock(&kernel->lock);
+    return restarts;
+}
+
+/*
+ * Reads the counts, again where a checkpoint came first, or the end of a worker process; not of one that `ends_trial`: it decides without them, and a
+ * kernel whose handler crashes with each message stands too seldom.
+ */
+static gyre_status look_at_counts(gyre_kernel *kernel, bool ends_trial, struct gyre_canary_seen *seen)
 {
     struct gyre_standing standing = gyre_standing_of(kernel);
     const uint64_t limit = gyre_clock_ns() + STAND_NS;
+    const uint32_t restarts = restarts_of(kernel);
     for (;;) {
         const gyre_status status = try_to_look(&standing, limit, seen);
-        if (status == GYRE_OK || gyre_clock_ns() >= limit || !gyre_standing_may_retry(&standing, status))
+        if (status == GYRE_OK || gyre_clock_ns() >= limit || !gyre_standing_may_retry(&standing, status) ||
+            (ends_trial && restarts_of(kernel) != restarts))
             return status;
         nanosleep(&(struct timespec){0, RETRY_NS}, NULL);
     }
@@ -217,14 +230,6 @@ static gyre_status build_both(struct trial *trial, const char *source)
         trial->unit.path, gyre_build_report(trial->next->build)->file);
 }
 
-static uint32_t restarts_of(gyre_kernel *kernel)
-{
-    pthread_mutex_lock(&kernel->lock);
-    const uint32_t restarts = kernel->tally.restarts;
-    pthread_mutex_unlock(&kernel->lock);
-    return restarts;
-}
-
 static gyre_status begin_trial(struct trial *trial, const char *source, uint64_t deadline_ns)
 {
     gyre_kernel *kernel = trial->kernel;
@@ -232,7 +237,7 @@ static gyre_status begin_trial(struct trial *trial, const char *source, uint64_t
     if (status == GYRE_OK)
         status = build_both(trial, source);
     if (status == GYRE_OK && gyre_kernel_is_keyed(kernel))
-        status = look_at_counts(kernel, &trial->last);
+        status = look_at_counts(kernel, false, &trial->last);
     if (status == GYRE_OK) {
         trial->restarts = restarts_of(kernel);
         status = gyre_swap_put(
@@ -334,10 +339,9 @@ static void watch_handlers(struct trial *trial)
             return;
         }
         struct gyre_canary_seen seen;
-        if (look_at_counts(trial->kernel, &seen) ==
-            GYRE_OK) { /* else it is being brought back, or ended: the next look says */
-            add_seen(trial, &seen);
-        }
+        if (restarts_of(trial->kernel) == trial->restarts &&
+            look_at_counts(trial->kernel, true, &seen) == GYRE_OK)
+            add_seen(trial, &seen); /* else it is being brought back, or ended: the next look says */
         note_seen(trial);
         is_time = gyre_clock_ns() >= end ||
                   (trial->desc.messages && trial->seen.next_handled >= trial->desc.messages);
