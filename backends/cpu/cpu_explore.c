@@ -174,9 +174,9 @@ static bool is_same(const struct cpu_explored *explored, const struct outcome *f
            (now->result != GYRE_OUTCOME_REPLY || memcmp(explored->first, reply, explored->reply_size) == 0);
 }
 
-/* Tells of the difference, and why: both are run once more for that. Their results are the same again. */
-static void tell_difference(struct cpu_worker *worker, const struct cpu_lanes_message *message,
-                            gyre_context *context, struct cpu_difference *difference)
+/* Finds out why two runs differ: both are run once more for that. Their results are the same again. */
+static void explain_difference(struct cpu_worker *worker, const struct cpu_lanes_message *message,
+                               gyre_context *context, struct cpu_difference *difference)
 {
     struct cpu_explored *const explored = worker->watched->explored;
     struct cpu_order_run *const runs[2] = {cpu_order_create(), cpu_order_create()};
@@ -191,7 +191,6 @@ static void tell_difference(struct cpu_worker *worker, const struct cpu_lanes_me
                           difference->why, sizeof difference->why);
     cpu_order_free(runs[0]);
     cpu_order_free(runs[1]);
-    cpu_finding_order(context, difference);
 }
 
 /* Runs the other seeds and compares each with the first. Ends at the first that differs. */
@@ -213,7 +212,9 @@ static void run_others(struct cpu_worker *worker, const struct cpu_lanes_message
                                             .results = {first.result, now.result},
                                             .replies = {explored->first, message->reply},
                                             .switches = {switches, *cpu_lanes_switches(worker->lanes)}};
-        tell_difference(worker, message, context, &difference);
+        if (!cpu_finding_order_was_told(worker))
+            explain_difference(worker, message, context, &difference);
+        cpu_finding_order(context, &difference);
         break;
     }
 }

@@ -117,13 +117,19 @@ static const char *verb_of(bool write, bool atomic)
 
 /* ---- telling ---- */
 
-/* Whether the log has this pair of instructions already; notes it. */
-static bool was_told(struct cpu_checks *checks, const void *first, const void *second)
+/* Whether the log has this pair of instructions already, or has no room for it. */
+static bool is_known(const struct cpu_checks *checks, const void *first, const void *second)
 {
     for (uint32_t i = 0; i < checks->pair_count; i++)
         if (checks->pairs[i][0] == first && checks->pairs[i][1] == second)
             return true;
-    if (checks->pair_count == CPU_PAIRS_MAX)
+    return checks->pair_count == CPU_PAIRS_MAX;
+}
+
+/* As is_known, and notes the pair. */
+static bool was_told(struct cpu_checks *checks, const void *first, const void *second)
+{
+    if (is_known(checks, first, second))
         return true;
     checks->pairs[checks->pair_count][0] = first;
     checks->pairs[checks->pair_count++][1] = second;
@@ -476,6 +482,11 @@ static void write_switches(const struct cpu_worker *worker, const struct cpu_dif
             if (used >= size)
                 return;
         }
+}
+
+bool cpu_finding_order_was_told(const struct cpu_worker *worker)
+{
+    return is_known(checks_of(worker), worker->resident->kernel, worker->resident->kernel);
 }
 
 void cpu_finding_order(gyre_context *context, const struct cpu_difference *difference)

@@ -48,6 +48,8 @@ struct cpu_difference {
     char why[1800]; /* what differs first, behind "; "; "": not known */
 };
 
+/** Whether the log has it already that results of the kernel depend on the order of lanes: then nobody has to find out why. */
+bool cpu_finding_order_was_told(const struct cpu_worker *worker);
 /** The result of the message depends on the order in which its lanes run. */
 void cpu_finding_order(gyre_context *context, const struct cpu_difference *difference);
 

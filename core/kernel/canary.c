@@ -44,7 +44,8 @@ struct trial {
     uint32_t restarts; /* of the kernel's worker when the canary began */
     struct gyre_canary_seen seen, last; /* since the canary began; of a keyed actor: as its table counts */
     bool was_worse;
-    char why[512]; /* why the old handler goes on; empty: the new one is no worse */
+    bool ended_early; /* with the kernel: neither handler goes on */
+    char why[512];    /* why the old handler goes on; empty: the new one is no worse */
 };
 
 /* ---- counts ---- */
@@ -101,14 +102,27 @@ static gyre_status try_to_look(struct gyre_standing *standing, uint64_t limit, s
     return status;
 }
 
-/* Reads the counts, again where a checkpoint or the end of a worker process came first. */
-static gyre_status look_at_counts(gyre_kernel *kernel, struct gyre_canary_seen *seen)
+static uint32_t restarts_of(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    const uint32_t restarts = kernel->tally.restarts;
+    pthread_mutex_unlock(&kernel->lock);
+    return restarts;
+}
+
+/*
+ * Reads the counts, again where a checkpoint came first, or the end of a worker process; not of one that `ends_trial`: it decides without them, and a
+ * kernel whose handler crashes with each message stands too seldom.
+ */
+static gyre_status look_at_counts(gyre_kernel *kernel, bool ends_trial, struct gyre_canary_seen *seen)
 {
     struct gyre_standing standing = gyre_standing_of(kernel);
     const uint64_t limit = gyre_clock_ns() + STAND_NS;
+    const uint32_t restarts = restarts_of(kernel);
     for (;;) {
         const gyre_status status = try_to_look(&standing, limit, seen);
-        if (status == GYRE_OK || gyre_clock_ns() >= limit || !gyre_standing_may_retry(&standing, status))
+        if (status == GYRE_OK || gyre_clock_ns() >= limit || !gyre_standing_may_retry(&standing, status) ||
+            (ends_trial && restarts_of(kernel) != restarts))
             return status;
         nanosleep(&(struct timespec){0, RETRY_NS}, NULL);
     }
@@ -216,14 +230,6 @@ static gyre_status build_both(struct trial *trial, const char *source)
         trial->unit.path, gyre_build_report(trial->next->build)->file);
 }
 
-static uint32_t restarts_of(gyre_kernel *kernel)
-{
-    pthread_mutex_lock(&kernel->lock);
-    const uint32_t restarts = kernel->tally.restarts;
-    pthread_mutex_unlock(&kernel->lock);
-    return restarts;
-}
-
 static gyre_status begin_trial(struct trial *trial, const char *source, uint64_t deadline_ns)
 {
     gyre_kernel *kernel = trial->kernel;
@@ -231,7 +237,7 @@ static gyre_status begin_trial(struct trial *trial, const char *source, uint64_t
     if (status == GYRE_OK)
         status = build_both(trial, source);
     if (status == GYRE_OK && gyre_kernel_is_keyed(kernel))
-        status = look_at_counts(kernel, &trial->last);
+        status = look_at_counts(kernel, false, &trial->last);
     if (status == GYRE_OK) {
         trial->restarts = restarts_of(kernel);
         status = gyre_swap_put(
@@ -333,10 +339,9 @@ static void watch_handlers(struct trial *trial)
             return;
         }
         struct gyre_canary_seen seen;
-        if (look_at_counts(trial->kernel, &seen) ==
-            GYRE_OK) { /* else it is being brought back, or ended: the next look says */
-            add_seen(trial, &seen);
-        }
+        if (restarts_of(trial->kernel) == trial->restarts &&
+            look_at_counts(trial->kernel, true, &seen) == GYRE_OK)
+            add_seen(trial, &seen); /* else it is being brought back, or ended: the next look says */
         note_seen(trial);
         is_time = gyre_clock_ns() >= end ||
                   (trial->desc.messages && trial->seen.next_handled >= trial->desc.messages);
@@ -348,7 +353,16 @@ static void watch_handlers(struct trial *trial)
 
 /* ---- the end ---- */
 
-static void tell_end(const struct trial *trial, gyre_canary_report *report)
+/* The first words of what became of the handlers; `why` follows. */
+static const char *outcome_of(const struct trial *trial)
+{
+    if (trial->ended_early)
+        return trial->was_worse ? "the canary ended with the kernel, and "
+                                : "the canary ended with the kernel";
+    return trial->why[0] ? "the old one goes on, because " : "the new one takes all";
+}
+
+static void tell_end(const struct trial *trial, bool takes_over, gyre_canary_report *report)
 {
     const struct gyre_canary_seen *seen = &trial->seen;
     char text[sizeof report->text];
@@ -356,11 +370,11 @@ static void tell_end(const struct trial *trial, gyre_canary_report *report)
         text, sizeof text,
         "the new handler of kernel '%s' answered %llu messages and failed %llu of them, the old one %llu and %llu: %s%s",
         trial->kernel->name, (unsigned long long)seen->next_handled, (unsigned long long)seen->next_failed,
-        (unsigned long long)seen->handled, (unsigned long long)seen->failed,
-        trial->why[0] ? "the old one goes on, because " : "the new one takes all", trial->why);
-    gyre_runtime_log(trial->kernel->runtime, trial->why[0] ? GYRE_LOG_WARNING : GYRE_LOG_INFO, "%s", text);
+        (unsigned long long)seen->handled, (unsigned long long)seen->failed, outcome_of(trial),
+        trial->ended_early && !trial->was_worse ? "" : trial->why);
+    gyre_runtime_log(trial->kernel->runtime, takes_over ? GYRE_LOG_INFO : GYRE_LOG_WARNING, "%s", text);
     gyre_canary_report out = {.size = report->size,
-                              .took_over = !trial->why[0],
+                              .took_over = takes_over,
                               .was_worse = trial->was_worse,
                               .handled = seen->handled,
                               .failed = seen->failed,
@@ -405,7 +419,7 @@ static bool has_ended(gyre_kernel *kernel)
 static gyre_status settle_trial(struct trial *trial, gyre_canary_report *report)
 {
     gyre_kernel *kernel = trial->kernel;
-    const bool takes_over = !trial->why[0];
+    bool takes_over = !trial->why[0];
     pthread_mutex_lock(&kernel->changer);
     gyre_status status = gyre_swap_put(
         kernel,
@@ -415,13 +429,13 @@ static gyre_status settle_trial(struct trial *trial, gyre_canary_report *report)
         remember(trial);
     forget(trial);
     pthread_mutex_unlock(&kernel->changer);
-    if (status != GYRE_OK && has_ended(kernel))
-        return gyre_error_set(status, "the canary of kernel '%s' ended with the kernel", kernel->name);
-    if (status != GYRE_OK)
+    trial->ended_early = status != GYRE_OK && has_ended(kernel);
+    if (status != GYRE_OK && !trial->ended_early)
         return gyre_error_add(
             status, "kernel '%s' keeps both handlers of its canary: end it with `gyre swap %s --rollback`",
             kernel->name, kernel->name);
-    tell_end(trial, report);
+    takes_over = takes_over && !trial->ended_early;
+    tell_end(trial, takes_over, report);
     return takes_over ? GYRE_OK : gyre_error_set(GYRE_FAILED, "%s", report->text);
 }
 

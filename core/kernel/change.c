@@ -295,7 +295,7 @@ static bool is_worth_another_try(const gyre_kernel *kernel, gyre_status status)
            (status == GYRE_LOST && is_isolated(kernel) && gyre_kernel_get_state(kernel) != GYRE_KERNEL_LOST);
 }
 
-static gyre_status take_kernel(struct gyre_kernel_change *change, uint64_t deadline_ns)
+static gyre_status try_until(struct gyre_kernel_change *change, uint64_t deadline_ns)
 {
     gyre_kernel *kernel = change->kernel;
     for (;;) {
@@ -307,6 +307,32 @@ static gyre_status take_kernel(struct gyre_kernel_change *change, uint64_t deadl
                                   kernel->name);
         nap_without_lock(kernel);
     }
+}
+
+/* Lets a kernel run that recovery left paused for a change, which does not come. Under the lock, given up meanwhile. */
+static void go_on_unchanged(gyre_kernel *kernel)
+{
+    gyre_error_hold(); /* a worker process that is told to go on would clear it */
+    gyre_kernel_await_turn(kernel);
+    if (gyre_kernel_get_state(kernel) == GYRE_KERNEL_ACTIVE && gyre_control_verb(kernel) == GYRE_VERB_PAUSE)
+        gyre_control_order(kernel, GYRE_VERB_RUN);
+    kernel->paused_to_save = false;
+    gyre_error_let_go();
+}
+
+/*
+ * Stops the kernel for the change. A handler that crashes with each message lets it come to no boundary: the next worker process after a death
+ * gets no message before the change has been made. Under the lock, given up meanwhile.
+ */
+static gyre_status take_kernel(struct gyre_kernel_change *change, uint64_t deadline_ns)
+{
+    gyre_kernel *kernel = change->kernel;
+    kernel->turn.change_waits = is_isolated(kernel);
+    const gyre_status status = try_until(change, deadline_ns);
+    kernel->turn.change_waits = false;
+    if (status != GYRE_OK && is_isolated(kernel))
+        go_on_unchanged(kernel);
+    return status;
 }
 
 /* ---- the device side, down ---- */

@@ -40,6 +40,7 @@ struct gyre_kernel_turn {
     bool starting, ending; /* a thread is taking the device side up, or down */
     bool saving;           /* a thread paused the kernel for a checkpoint, or to read its state */
     bool changing;         /* the thread of `starting` puts another body into the kernel (change.c) */
+    bool change_waits;     /* a thread is about to: in another worker process the kernel begins paused */
     uint32_t wanted;       /* atomic: threads that wait for their turn */
     uint32_t inside;       /* threads that wait for the kernel with the lock given up */
 };

@@ -46,6 +46,7 @@ static gyre_status change_state(gyre_kernel *kernel, gyre_kernel_state state, ui
     if (gyre_control_verb(kernel) != verb)
         gyre_control_order(kernel, verb);
     gyre_kernel_set_state(kernel, state);
+    kernel->paused_to_save = false; /* from now on the state says what the kernel goes on with */
     gyre_status status = gyre_kernel_await_obeyed(kernel, deadline_ns);
     if (status == GYRE_LOST && !kernel->turn.ending)
         gyre_kernel_set_state(kernel, GYRE_KERNEL_LOST);

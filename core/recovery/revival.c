@@ -112,6 +112,10 @@ gyre_status gyre_recovery_resume(gyre_kernel *kernel)
     gyre_resident *resident = NULL;
     pthread_mutex_lock(&kernel->lock);
     uint64_t verb = kernel->checkpoints ? kernel->care->revival.verb : gyre_control_verb(kernel);
+    if (kernel->turn.change_waits && verb == GYRE_VERB_RUN) {
+        verb = GYRE_VERB_PAUSE;
+        kernel->paused_to_save = true;
+    }
     gyre_control_reset(kernel);
     bool replays = gyre_replay_prepare(kernel);
     if (!replays)

@@ -59,7 +59,7 @@ typedef struct gyre_canary_report {
  * larger share of its messages than chance explains, no worker process died meanwhile, and, in kernels with `timing`, it takes no more than
  * twice as long and a microsecond more; else the old one goes on, and the error is FAILED with the counts, which `report` has as well: a file that does not
  * compile is FAILED with an empty `text`, as after any other error. Returns when that is decided. `deadline_ns` is for the swap to both handlers; `time_ns` comes on top. What either of them
- * did stays. gyre_kernel_swap_back ends a canary before; other swaps and moves fail with AGAIN meanwhile. UNIMPLEMENTED for kernels that keep
+ * did stays. gyre_kernel_swap_back ends a canary before, and so does the end of the kernel (FAILED with a text); other swaps and moves fail with AGAIN meanwhile. UNIMPLEMENTED for kernels that keep
  * one state, or write buffers, for all messages, for hooks, actors and kernels that a header declares, and for files that `gyre compile`
  * made; INCOMPATIBLE when macros or headers of one file could mean another thing beside the other (docs/operations.md). `report` may be NULL.
  */

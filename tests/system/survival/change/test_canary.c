@@ -3,6 +3,7 @@
  * A handler that is tried on a part of the messages before it gets all of them (gyre_kernel_swap_canary): of each form, under load, and
  * what ends it early. One case a run, `test_canary CASE`, on the backend that CHANGES_BACKEND names; `test_canary campaign ROUNDS` by hand.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 #include "quote.h"
 #include "tests/system/survival/crash/workers.h"
 
-enum { ACCOUNTS = 256, ROUNDS = 6 };
+enum { ACCOUNTS = 256, ROUNDS = 6, DEATHS = 12 };
 
 static const char *backend(void)
 {
@@ -278,7 +279,9 @@ static void others_wait(void)
     pthread_join(thread, NULL);
     if (!strstr(trying.why, "ended with the kernel"))
         fprintf(stderr, "%s\n", trying.why);
-    require(trying.status != GYRE_OK && strstr(trying.why, "ended with the kernel"));
+    require(trying.status == GYRE_FAILED && strstr(trying.why, "ended with the kernel"));
+    require(strcmp(trying.report.text, trying.why) == 0 && !trying.report.took_over &&
+            !trying.report.was_worse);
     gyre_close(runtime);
 }
 
@@ -399,6 +402,74 @@ static void a_worker_dies_meanwhile(void)
     gyre_close(runtime);
 }
 
+/* Keeps the kernel's queue full. */
+static void *send_on(void *argument)
+{
+    struct load *load = argument;
+    while (!__atomic_load_n(&load->stop, __ATOMIC_RELAXED)) {
+        const quote_asked request = {.account = load->calls % ACCOUNTS, .price = 10};
+        must(gyre_send(gyre_kernel_queue(load->kernel), &request, sizeof request, NULL, soon()));
+        __atomic_fetch_add(&load->calls, 1, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+/* Receives what send_on sent, until it ends. */
+static void *receive_on(void *argument)
+{
+    struct load *load = argument;
+    uint64_t received = 0;
+    while (!__atomic_load_n(&load->stop, __ATOMIC_ACQUIRE) ||
+           received < __atomic_load_n(&load->calls, __ATOMIC_ACQUIRE)) {
+        quote_given reply;
+        gyre_completion completion = {0};
+        const gyre_status status =
+            gyre_receive(gyre_kernel_queue(load->kernel), &reply, sizeof reply, &completion, gyre_in_ms(10));
+        if (status == GYRE_TIMEOUT)
+            continue;
+        must(status);
+        received++;
+        load->failed += completion.outcome != GYRE_REPLIED;
+    }
+    return NULL;
+}
+
+/* A handler that crashes with each message goes back after the first deaths, though the kernel comes to no boundary between them. */
+static void crashes_and_goes_back(const char *name)
+{
+    const char *const settings[] = {"backend.cpu.isolation=process", "kernel.accounts.checkpoints=true",
+                                    NULL};
+    gyre_runtime *runtime = open_runtime(settings);
+    struct load load = {.kernel = launch(runtime, name)};
+    gyre_kernel_info info = {.size = sizeof info};
+    gyre_canary_report report;
+    pthread_t sender, receiver;
+    require(pthread_create(&sender, NULL, send_on, &load) == 0);
+    require(pthread_create(&receiver, NULL, receive_on, &load) == 0);
+    require(try_on(load.kernel, file("quote_crash", name), part(1, 2, 0), &report) == GYRE_FAILED);
+    must(gyre_kernel_info_get(load.kernel, &info));
+    printf("%s; %u deaths\n", report.text, info.restarts);
+    require(report.was_worse && strstr(report.text, "the worker process died") && info.restarts <= DEATHS);
+    __atomic_store_n(&load.stop, true, __ATOMIC_RELEASE);
+    pthread_join(sender, NULL);
+    pthread_join(receiver, NULL);
+    printf("%llu of %llu messages failed\n", (unsigned long long)load.failed, (unsigned long long)load.calls);
+    for (int i = 0; i < ACCOUNTS; i++) {
+        const quote_asked request = {.account = (uint64_t)i, .price = 10};
+        quote_given reply;
+        must(gyre_call(gyre_kernel_queue(load.kernel), &request, sizeof request, &reply, sizeof reply, NULL,
+                       soon()));
+        require(reply.version == 1);
+    }
+    gyre_close(runtime);
+}
+
+static void a_handler_that_crashes_goes_back(void)
+{
+    crashes_and_goes_back("quote");
+    crashes_and_goes_back("accounts");
+}
+
 /* Whoever asked for a canary and is gone can be told nothing: the old handler goes on. */
 static void end_who_asked(struct load *load, const char *socket_path)
 {
@@ -478,6 +549,59 @@ static void reports_of_a_server_have_it_too(struct load *load, const char *socke
     require(report.was_worse && !report.took_over && report.next_failed && report.handled);
     require(strcmp(report.text, gyre_error_text()) == 0);
     end_load(load);
+}
+
+/* Starts a server of its own process, whose log `*log` gets. */
+static pid_t begin_server(const char *socket_path, FILE **log)
+{
+    int ends[2];
+    require(pipe2(ends, O_CLOEXEC) == 0);
+    const pid_t server = fork();
+    require(server >= 0);
+    if (server == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        execl(GYRE_COMMAND, "gyre", "serve", file("quote_1", "quote"), "--backend", backend(), "--socket",
+              socket_path, (char *)NULL);
+        _exit(1);
+    }
+    close(ends[1]);
+    *log = fdopen(ends[0], "r");
+    require(*log != NULL);
+    return server;
+}
+
+static void await_line(FILE *log, const char *words)
+{
+    char line[1024];
+    do
+        require(fgets(line, sizeof line, log) != NULL);
+    while (!strstr(line, words));
+}
+
+static void *ask_until_server_ends(void *socket_path)
+{
+    swap_ends(socket_path, file("quote_3", "quote"), "--for 3600", UNDECIDED,
+              "the new handler of kernel 'quote' answered 0 messages");
+    return NULL;
+}
+
+/* A server that is told to end says so to whoever asked for a canary. */
+static void a_server_ends_meanwhile(void)
+{
+    char socket_path[64];
+    pthread_t thread;
+    FILE *log;
+    int status;
+    snprintf(socket_path, sizeof socket_path, "/tmp/gyre-canary-%d.sock", (int)getpid());
+    const pid_t server = begin_server(socket_path, &log);
+    await_line(log, "serving at");
+    require(pthread_create(&thread, NULL, ask_until_server_ends, socket_path) == 0);
+    await_line(log, "has a canary");
+    require(kill(server, SIGTERM) == 0);
+    pthread_join(thread, NULL);
+    require(waitpid(server, &status, 0) == server && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    fclose(log);
 }
 
 static void ask_for_ever(const char *socket_path)
@@ -581,7 +705,9 @@ int main(int argc, char **argv)
         {"what_has_none_is_told", what_has_none_is_told},
         {"a_slow_handler_goes_back", a_slow_handler_goes_back},
         {"a_worker_dies_meanwhile", a_worker_dies_meanwhile},
+        {"a_handler_that_crashes_goes_back", a_handler_that_crashes_goes_back},
         {"a_server_tries_it", a_server_tries_it},
+        {"a_server_ends_meanwhile", a_server_ends_meanwhile},
         {"campaign_in_short", campaign_in_short},
     };
     if (argc > 2 && strcmp(argv[1], "campaign") == 0) {
