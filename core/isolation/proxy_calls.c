@@ -251,6 +251,8 @@ gyre_status proxy_call_once(gyre_device *device, const struct proxy_call *call, 
  */
 bool proxy_may_try(const gyre_device *device, int tries, uint64_t begun_ns)
 {
+    if (gyre_keeper_is_self(&device->keeper))
+        return tries == 0;
     return tries < SILENT_MAX ||
            (tries < TRIES_MAX && gyre_clock_ns() - begun_ns < SILENT_MAX * device->call_timeout_ns);
 }
@@ -259,7 +261,7 @@ gyre_status proxy_call(gyre_device *device, const struct proxy_call *call, void 
 {
     gyre_status status = GYRE_LOST;
     uint64_t begun = gyre_clock_ns();
-    bool again = call->incarnation == 0 && !gyre_keeper_is_self(&device->keeper);
+    bool again = call->incarnation == 0;
     for (int tries = 0; status == GYRE_LOST && (tries == 0 || (again && proxy_may_try(device, tries, begun)));
          tries++) {
         status = proxy_enter(device, call->incarnation);

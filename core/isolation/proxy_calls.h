@@ -37,7 +37,7 @@ gyre_status proxy_exchange(gyre_device *device, const struct proxy_call *call,
                            struct proxy_connection *connection, void *argument, bool *broken);
 /**
  * Whether an operation may be tried with the next worker. `tries` workers have died during the operation since
- * begun_ns.
+ * begun_ns. The keeper's thread tries once: it has to bring the next worker back itself.
  */
 bool proxy_may_try(const gyre_device *device, int tries, uint64_t begun_ns);
 /** Makes a connection without a socket, for the caller to close with proxy_connection_close. EXHAUSTED. */

@@ -2,7 +2,11 @@
 /*
  * Queues and buffers of a device in a worker (proxy_memory.h). A queue's region is memory of the core: the worker
  * gets its descriptor. A buffer has a mirror in shared memory. Transfers go through the mirror, and a new worker's
- * buffer is filled from it. Lock: each buffer has a lock, held around a transfer through its mirror.
+ * buffer is filled from it.
+ *
+ * Lock: each buffer has a lock, held around one attempt of a transfer through its mirror. A thread enters before it
+ * takes the lock, and never waits for the next worker with it: the keeper's thread may need the same mirror to bring
+ * that worker back. And no other worker is filled from the mirror until the thread that writes it has left.
  */
 #include "core/isolation/proxy_memory.h"
 
@@ -13,6 +17,7 @@
 #include "core/isolation/proxy.h"
 #include "core/isolation/proxy_calls.h"
 #include "core/isolation/proxy_objects.h"
+#include "gyre/waiting.h"
 
 /* The time that a byte of a transfer may take beyond the timeout of a call: 50 MB/s. */
 #define TRANSFER_BYTE_NS 20
@@ -167,47 +172,52 @@ gyre_status proxy_memory_address(gyre_memory *memory, uint64_t *address)
                           memory->object.device->backend);
 }
 
-/* Calls the worker by `ask`. Under the lock of the mirror. */
-static gyre_status transfer_by(gyre_device *device, const gyre_transfer_desc *desc, uint64_t incarnation,
-                               gyre_status (*ask)(gyre_device *, const struct proxy_call *, void *))
+/* One attempt, of a thread that has entered. */
+static gyre_status transfer_once(gyre_device *device, const gyre_transfer_desc *desc, uint64_t incarnation)
 {
-    unsigned char *mirror = (unsigned char *)desc->memory->mirror.address + desc->offset;
-    struct transfer transfer = {.id = desc->memory->object.id,
+    struct gyre_memory *memory = desc->memory;
+    unsigned char *mirror = (unsigned char *)memory->mirror.address + desc->offset;
+    struct transfer transfer = {.id = memory->object.id,
                                 .kind = (uint64_t)desc->kind,
                                 .offset = desc->offset,
                                 .byte_count = desc->byte_count,
                                 .fill = desc->fill};
     struct proxy_call call = transfer_call(device, &transfer);
     call.incarnation = incarnation;
-    desc->memory->given = desc->memory->given || desc->kind != GYRE_TRANSFER_DOWNLOAD;
+    pthread_mutex_lock(&memory->mirror_lock);
+    memory->given = memory->given || desc->kind != GYRE_TRANSFER_DOWNLOAD;
     if (desc->kind == GYRE_TRANSFER_UPLOAD)
         memcpy(mirror, desc->source, desc->byte_count);
     if (desc->kind == GYRE_TRANSFER_FILL)
         memset(mirror, desc->fill, desc->byte_count);
-    gyre_status status = ask(device, &call, &transfer);
+    gyre_status status = proxy_call_once(device, &call, &transfer);
     if (status == GYRE_OK && desc->kind == GYRE_TRANSFER_DOWNLOAD)
         memcpy(desc->target, mirror, desc->byte_count);
+    pthread_mutex_unlock(&memory->mirror_lock);
     return status;
 }
 
 gyre_status proxy_transfer(gyre_device *device, const gyre_transfer_desc *desc)
 {
-    pthread_mutex_lock(&desc->memory->mirror_lock);
-    const gyre_status status = transfer_by(device, desc, 0, proxy_call);
-    pthread_mutex_unlock(&desc->memory->mirror_lock);
+    gyre_status status = GYRE_LOST;
+    uint64_t begun = gyre_clock_ns();
+    for (int tries = 0; status == GYRE_LOST && proxy_may_try(device, tries, begun); tries++) {
+        status = proxy_enter(device, 0);
+        if (status != GYRE_OK)
+            return status;
+        status = transfer_once(device, desc, 0);
+        proxy_leave(device);
+    }
     return status;
 }
 
-/* Enters before the mirror is written: no other worker is filled from the mirror until this thread leaves. */
 gyre_status gyre_proxy_transfer_in(gyre_device *device, const gyre_transfer_desc *desc, uint64_t incarnation)
 {
-    pthread_mutex_lock(&desc->memory->mirror_lock);
     gyre_status status = proxy_enter(device, incarnation);
-    if (status == GYRE_OK) {
-        status = transfer_by(device, desc, incarnation, proxy_call_once);
-        proxy_leave(device);
-    }
-    pthread_mutex_unlock(&desc->memory->mirror_lock);
+    if (status != GYRE_OK)
+        return status;
+    status = transfer_once(device, desc, incarnation);
+    proxy_leave(device);
     return status;
 }
 

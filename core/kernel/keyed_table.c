@@ -152,8 +152,10 @@ gyre_status gyre_keyed_table_write(gyre_kernel *kernel, const void *table, size_
                                        .source = table};
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
+    /* into the worker that is up: to wait for the next one with the lock would keep recovery from bringing it */
     status = gyre_kernel_get_state(kernel) == GYRE_KERNEL_INACTIVE
-                 ? gyre_dispatch_transfer(kernel->dispatch, &upload)
+                 ? gyre_dispatch_transfer_in(kernel->dispatch, &upload,
+                                             gyre_dispatch_incarnation(kernel->dispatch))
                  : gyre_error_set(GYRE_INVALID, "kernel '%s' is %s, expected inactive", kernel->name,
                                   gyre_kernel_state_word(gyre_kernel_get_state(kernel)));
     pthread_mutex_unlock(&kernel->lock);

@@ -26,7 +26,7 @@ gyre_status gyre_keyed_table_supported(const gyre_kernel *kernel);
 gyre_status gyre_keyed_table_read(gyre_kernel *kernel, void *table, size_t size);
 /**
  * Puts a table back into a kernel that is not active. INCOMPATIBLE, and a sentence, when it is that of another kernel, or when its
- * numbers do not fit each other: blocks believe them.
+ * numbers do not fit each other: blocks believe them. LOST when the worker process dies meanwhile.
  */
 gyre_status gyre_keyed_table_write(gyre_kernel *kernel, const void *table, size_t size);
 /** Whether the parts of a table with this head, which is good, may be given to a block: every number in them is in range. */
