@@ -54,3 +54,11 @@ void gyre_standstill_end(gyre_kernel *kernel, uint64_t generation)
     kernel->turn.saving = false;
     pthread_cond_broadcast(&kernel->changed);
 }
+
+uint64_t gyre_standstill_verb(gyre_kernel *kernel, uint64_t verb)
+{
+    if (!kernel->turn.change_waits || verb != GYRE_VERB_RUN)
+        return verb;
+    kernel->paused_to_save = true;
+    return GYRE_VERB_PAUSE;
+}

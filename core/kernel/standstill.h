@@ -25,5 +25,7 @@ void gyre_standstill_order(gyre_kernel *kernel);
 gyre_status gyre_standstill_await(gyre_kernel *kernel, uint64_t generation, uint64_t deadline_ns);
 /** Lets the kernel go on if it ran before the pause. No effect when kernel->generation is not `generation`, its value then. */
 void gyre_standstill_end(gyre_kernel *kernel, uint64_t generation);
+/** What a kernel begins with in another worker process, which went on with `verb`: a change that waits finds it paused. */
+uint64_t gyre_standstill_verb(gyre_kernel *kernel, uint64_t verb);
 
 #endif

@@ -17,7 +17,10 @@
 
 #include <stdbool.h>
 
-#include "core/links/pipeline.h"
+#include "gyre/pipeline.h"
+
+struct gyre_entry_wish;
+struct gyre_pipeline_entry;
 
 /**
  * The pipeline's first queue is open, and nobody has it yet: finds the stages that have checkpoints, and prepares these. No effect without

@@ -16,6 +16,7 @@
 #include "core/kernel/handles.h"
 #include "core/kernel/queue_table.h"
 #include "core/kernel/spans.h"
+#include "core/kernel/standstill.h"
 #include "core/kernel/start.h"
 #include "core/kernel/node.h"
 #include "core/queue/end.h"
@@ -111,11 +112,8 @@ gyre_status gyre_recovery_resume(gyre_kernel *kernel)
 {
     gyre_resident *resident = NULL;
     pthread_mutex_lock(&kernel->lock);
-    uint64_t verb = kernel->checkpoints ? kernel->care->revival.verb : gyre_control_verb(kernel);
-    if (kernel->turn.change_waits && verb == GYRE_VERB_RUN) {
-        verb = GYRE_VERB_PAUSE;
-        kernel->paused_to_save = true;
-    }
+    const uint64_t last = kernel->checkpoints ? kernel->care->revival.verb : gyre_control_verb(kernel),
+                   verb = gyre_standstill_verb(kernel, last);
     gyre_control_reset(kernel);
     bool replays = gyre_replay_prepare(kernel);
     if (!replays)

@@ -28,7 +28,6 @@
 #include "core/queue/stage_list.h"
 #include "core/ring/ring_message.h"
 #include "core/stages/expiry.h"
-#include "core/stages/taken.h"
 #include "gyre/waiting.h"
 
 #define LARGE_PAGE ((size_t)2 << 20)
@@ -106,8 +105,8 @@ static void save_before(gyre_queue *queue, uint64_t end)
         return;
     for (; log->keeps && old < end - gyre_ring_of(queue)->capacity; old++) {
         log_save(queue, old);
-        if (log->taken)
-            gyre_taken_save(queue, old);
+        if (log->companion)
+            log->companion->save(queue, old);
     }
     __atomic_store_n(&log->saved, end - gyre_ring_of(queue)->capacity,
                      __ATOMIC_RELEASE);      /* pairs with a reader's */
@@ -484,7 +483,8 @@ static void log_destroy(gyre_queue *queue, void *state)
 {
     struct gyre_queue_log *log = state;
     (void)queue;
-    gyre_taken_destroy(log->taken);
+    if (log->companion)
+        log->companion->destroy(log->companion);
     free(log->entries);
     free(log->base.done);
     free(log->coming.done);

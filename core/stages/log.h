@@ -22,6 +22,14 @@ struct gyre_queue_position {
     uint8_t *done; /* a bit for each of the `capacity` indices from `first` on */
 };
 
+/** What is kept of each request beside the log (taken.h), in step with it. */
+struct gyre_log_companion {
+    /** The slot of request `index` is about to be used anew. The producer. */
+    void (*save)(const gyre_queue *queue, uint64_t index);
+    /** The log goes. */
+    void (*destroy)(struct gyre_log_companion *companion);
+};
+
 struct gyre_queue_log {
     unsigned char *entries;
     uint64_t count;     /* entries; request `index` has entry index % count */
@@ -43,7 +51,7 @@ struct gyre_queue_log {
     uint32_t asked;                    /* atomic: `ask` was called and need not be called again */
     void (*ask)(void *context);        /* asks for a checkpoint; must not block */
     void *ask_context;
-    struct gyre_taken *taken; /* when requests were taken (taken.h); NULL: nobody asked for that */
+    struct gyre_log_companion *companion; /* NULL: none */
     /* atomic: the longest time in which a group was written since somebody looked; the size of the journal's file */
     uint64_t group_ns, journal_bytes;
 };

@@ -13,14 +13,8 @@
 #include "core/queue/queue.h"
 #include "gyre/link_layout.h"
 
-struct gyre_taken;
-
 /** Gives the queue's log the times that are in `flows`, one for each slot, which outlive the log. EXHAUSTED. */
 gyre_status gyre_taken_create(gyre_queue *queue, const gyre_flow *flows);
-/** Accepts NULL. */
-void gyre_taken_destroy(struct gyre_taken *taken);
-/** Keeps the time of a request whose slot is about to be used anew. The producer. */
-void gyre_taken_save(const gyre_queue *queue, uint64_t index);
 /** Keeps what the flows say, which are about to be cleared. No device runs. Does nothing where the log has no times. */
 void gyre_taken_note(const gyre_queue *queue);
 /**
