@@ -13,8 +13,8 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/dispatch/dispatch.h"
+#include "core/durability/replay.h"
 #include "core/queue/bells.h"
-#include "core/queue/end.h"
 #include "core/queue/progress.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
@@ -105,18 +105,6 @@ static uint32_t find_request_size(const struct gyre_checkpoints *checkpoints)
 
 /* ---- before ---- */
 
-static void empty(gyre_queue *target)
-{
-    gyre_view view;
-    size_t found = 0;
-    gyre_error_hold();
-    gyre_queue_complete_unhandled(target);
-    while (gyre_peek(target, &view, 1, &found, GYRE_NO_WAIT) == GYRE_OK && found)
-        gyre_release_views(target, 1);
-    gyre_error_let_go();
-    gyre_queue_set_claim(target, gyre_queue_next_index(target));
-}
-
 static bool has_something(const gyre_queue *queue, struct gyre_logged_request *request)
 {
     uint64_t index = 0;
@@ -140,7 +128,7 @@ bool gyre_lead_prepare(const struct gyre_checkpoints *checkpoints)
     }
     free(request.payload);
     for (const gyre_queue *queue = checkpoints->entry; found && queue; queue = gyre_view_of(queue)->led_next)
-        empty(gyre_view_of(queue)->repeater);
+        gyre_replay_empty(gyre_view_of(queue)->repeater);
     if (!found)
         forget_taken(checkpoints);
     return found;

@@ -69,8 +69,7 @@ static bool has_something(const gyre_kernel *kernel, const gyre_queue *queue)
     return gyre_queue_log_next(queue, &index, end_of(kernel, queue), &request);
 }
 
-/* Drops the messages that a dead device left in the replay's queue. */
-static void empty_queue(gyre_queue *queue)
+void gyre_replay_empty(gyre_queue *queue)
 {
     gyre_view view;
     size_t found = 0;
@@ -92,7 +91,7 @@ bool gyre_replay_prepare(gyre_kernel *kernel)
     if (!any)
         return false;
     checkpoints->replaying = true;
-    empty_queue(checkpoints->replay);
+    gyre_replay_empty(checkpoints->replay);
     gyre_kernel_show_only(kernel, checkpoints->replay);
     gyre_control_order(kernel, GYRE_VERB_RUN);
     return true;
