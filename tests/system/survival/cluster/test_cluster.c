@@ -31,7 +31,10 @@ static void a_member_answers_its_clients(void)
     end_member(0);
 }
 
-/* One of two members is killed again and again, in the midst of a load. */
+/*
+ * One of two members is killed again and again, in the midst of a load. After every second death all is waited for: a request at which three
+ * owners died in a row is given up, and on a slow machine a shard may come no further in three lives.
+ */
 static void every_request_takes_effect_once_whatever_member_is_killed(void)
 {
     enum { KILLS = 4, BETWEEN = 12 };
@@ -46,10 +49,9 @@ static void every_request_takes_effect_once_whatever_member_is_killed(void)
         }
         kill_member(kills % 2);
         send_some(teller, 64);
-        receive_some(teller, teller->sent - 200);
+        receive_some(teller, kills % 2 ? teller->sent : teller->sent - 200);
         start_member(kills % 2);
     }
-    receive_some(teller, teller->sent);
     close_teller(teller);
     end_member(0);
     end_member(1);
