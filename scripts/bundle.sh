@@ -98,6 +98,8 @@ bundle_make()
     done
     cp -r tests/conformance/kernels "$folder/tests/conformance"
     cp -r tests/conformance/exclusions "$folder/tests/conformance/exclusions"
+    # lines `BACKEND CASE`: only the preset's list of tests says which case is of which backend
+    ctest --test-dir "$build" -N | sed -n 's|.* conformance/\([a-z_]*\)/[^/]*/\([^/]*\)$|\1 \2|p' >"$folder/tests/conformance/cases"
     mkdir "$folder/tests/stress"
     cp tests/system/load/stress/*.gyre.c tests/system/load/stress/messages.h "$folder/tests/stress/"
     mkdir "$folder/tests/crash"
