@@ -8,6 +8,8 @@
 #include "core/base/error.h"
 #include "gyre/attach.h"
 
+enum { CAUSE_SIZE = 1024 };
+
 /* A client cannot reconnect to a queue with levels (UNIMPLEMENTED), so such a queue is attached without reconnecting. */
 static gyre_status attach_until(const char *name, const char *path, uint64_t deadline_ns, gyre_queue **queue)
 {
@@ -21,15 +23,25 @@ static gyre_status attach_until(const char *name, const char *path, uint64_t dea
     return gyre_attach(name, &desc, queue);
 }
 
+/* Tells how long the person waited in all: the sentence of the second attempt counts that one alone. */
+static gyre_status tell_waited(gyre_status status, uint64_t begun_ns)
+{
+    char cause[CAUSE_SIZE];
+    snprintf(cause, sizeof cause, "%s", gyre_error_cause());
+    return gyre_error_set(status, "waited %llu ms for a server: %s",
+                          (unsigned long long)((gyre_now_ns() - begun_ns) / 1000000), cause);
+}
+
 gyre_status call_attach(const char *name, const char *path, uint64_t timeout_ms, gyre_queue **queue)
 {
-    const uint64_t deadline_ns = timeout_ms ? gyre_in_ms(timeout_ms) : GYRE_FOREVER;
+    const uint64_t begun_ns = gyre_now_ns(), deadline_ns = timeout_ms ? gyre_in_ms(timeout_ms) : GYRE_FOREVER;
     if (!cli_is_watched() || (timeout_ms && timeout_ms <= CALL_ATTACH_TOLD_MS))
         return attach_until(name, path, deadline_ns, queue);
-    const gyre_status status = attach_until(name, path, gyre_in_ms(CALL_ATTACH_TOLD_MS), queue);
+    gyre_status status = attach_until(name, path, gyre_in_ms(CALL_ATTACH_TOLD_MS), queue);
     if (status != GYRE_TIMEOUT && status != GYRE_UNAVAILABLE && status != GYRE_EXHAUSTED)
         return status;
     fprintf(stderr, "gyre: %s (waiting on, as long as --timeout says)\n", gyre_error_text());
     gyre_error_clear();
-    return attach_until(name, path, deadline_ns, queue);
+    status = attach_until(name, path, deadline_ns, queue);
+    return status == GYRE_UNAVAILABLE ? tell_waited(status, begun_ns) : status;
 }

@@ -3,7 +3,8 @@
  * Runs the loop of `gyre call`: fill a batch of requests, send it, print completions. One thread. The loop never sends more
  * requests than the queue has room for, so that no policy for full queues applies. While requests are in flight, the loop waits
  * only for a completion. With none in flight it waits for the source, or for room that other clients take. Requests that an
- * earlier run left in the queue's journal are in flight from the beginning and are completed first.
+ * earlier run left in the queue's journal are in flight from the beginning and are completed first. With `order = any` a
+ * completion that comes before its turn takes up room until its line is printed.
  */
 #include "cli/calls/call_stream.h"
 
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/calls/call_early.h"
 #include "cli/calls/call_outcome.h"
 #include "cli/cli.h"
 #include "cli/hush.h"
@@ -30,7 +32,9 @@ typedef struct call_stream {
     size_t batch, batched;        /* most requests of a batch; requests that were read and not sent yet */
     uint64_t capacity, in_flight; /* in_flight: requests sent by this run, or left by an earlier one */
     uint64_t left_first, left_end,
-        left; /* requests of an earlier run: their indices, and how many are not completed yet */
+        left;         /* requests of an earlier run: their indices, and how many are not completed yet */
+    call_early early; /* lines whose turn has not come */
+    bool is_numbered; /* early.next is known: the index of the first request that is completed */
     gyre_header headers[BATCH_MAX]; /* of the requests of a batch, all alike */
     bool is_told;                   /* somebody was told of a long wait */
     char refusal[REFUSAL_SIZE];     /* why the request that ended the batch was refused; "": none was */
@@ -58,9 +62,9 @@ static void count_line(call_counts *counts, enum call_outcome line)
 }
 
 /* Prints a completion. Marks the completion of a request that an earlier run left, and counts it apart. */
-static void print_completion(call_stream *stream, const gyre_completion *completion, const void *reply)
+static void print_completion(call_stream *stream, const gyre_completion *completion, const void *reply,
+                             FILE *out)
 {
-    FILE *out = stream->desc->out;
     if (completion->index >= stream->left_first && completion->index < stream->left_end) {
         fputs("{\"recovered\":", out);
         call_outcome_print(stream->desc->reply, completion, reply, out);
@@ -74,16 +78,48 @@ static void print_completion(call_stream *stream, const gyre_completion *complet
     fputc('\n', out);
 }
 
+static gyre_status keep_early(call_stream *stream, const gyre_completion *completion, const void *reply)
+{
+    FILE *line = call_early_open(&stream->early);
+    if (!line)
+        return GYRE_EXHAUSTED;
+    print_completion(stream, completion, reply, line);
+    return call_early_keep(&stream->early, completion->index);
+}
+
+/* Prints a completion when it is its turn, and the kept ones whose turn comes with it. */
+static gyre_status take_completion(call_stream *stream, const gyre_completion *completion, const void *reply)
+{
+    call_early *const early = &stream->early;
+    if (call_early_wants(early, completion->index))
+        return keep_early(stream, completion, reply);
+    print_completion(stream, completion, reply, stream->desc->out);
+    if (completion->index >= early->next)
+        early->next = completion->index + 1;
+    while (call_early_print(early, stream->desc->out))
+        ;
+    return GYRE_OK;
+}
+
 /* Takes the completions that are there. Waits for the first completion until the deadline. */
 static gyre_status receive_some(call_stream *stream, uint64_t deadline_ns)
 {
+    const uint64_t size = stream->desc->reply->size;
     size_t received = 0;
-    gyre_status status = gyre_receive_batch(stream->desc->queue, stream->replies, stream->desc->reply->size,
-                                            stream->batch, stream->completions, &received, deadline_ns);
-    for (size_t i = 0; i < received; i++)
-        print_completion(stream, &stream->completions[i], stream->replies + i * stream->desc->reply->size);
+    gyre_status status = gyre_receive_batch(stream->desc->queue, stream->replies, size, stream->batch,
+                                            stream->completions, &received, deadline_ns);
+    if (received)
+        status = GYRE_OK;
     stream->in_flight -= received;
-    return received ? GYRE_OK : status;
+    for (size_t i = 0; i < received && status == GYRE_OK; i++)
+        status = take_completion(stream, &stream->completions[i], stream->replies + i * size);
+    return status;
+}
+
+/* How many requests have no line yet. */
+static uint64_t unprinted(const call_stream *stream)
+{
+    return stream->in_flight + stream->early.count;
 }
 
 /* Flushes the output, so that its reader has every printed line. */
@@ -94,8 +130,8 @@ static gyre_status show_reply(const call_stream *stream)
     return gyre_error_set(GYRE_FAILED, "cannot write the replies: %s", strerror(errno));
 }
 
-/* Words the error for the request that is overdue: completions come in order, so it is the first one in flight. The wait's own
- * sentence follows: it tells of a server that is gone. */
+/* Words the error for the request that is overdue: the first one without a line. The wait's own sentence follows: it tells of a
+ * server that is gone. */
 static gyre_status tell_overdue(const call_stream *stream)
 {
     const call_counts *counts = stream->counts;
@@ -109,7 +145,7 @@ static gyre_status tell_overdue(const call_stream *stream)
     return gyre_error_add(GYRE_TIMEOUT,
                           "%s did not complete message %" PRIu64 " of %" PRIu64 " within %" PRIu64
                           " ms (--timeout)",
-                          stream->desc->whom, counts->sent - stream->in_flight + 1, counts->sent, timeout_ms);
+                          stream->desc->whom, counts->sent - unprinted(stream) + 1, counts->sent, timeout_ms);
 }
 
 /* Waits as receive_some does. A person who watches is told of the first wait that takes long. */
@@ -125,7 +161,7 @@ static gyre_status receive_and_tell(call_stream *stream)
     fprintf(stderr,
             "gyre: %s has not completed message %" PRIu64 " of %" PRIu64
             " yet (waiting on, as long as --timeout says)\n",
-            stream->desc->whom, stream->counts->sent - stream->in_flight + 1, stream->counts->sent);
+            stream->desc->whom, stream->counts->sent - unprinted(stream) + 1, stream->counts->sent);
     stream->is_told = true;
     gyre_error_clear();
     return receive_some(stream, deadline_ns);
@@ -183,25 +219,43 @@ static gyre_status fill_headers(call_stream *stream)
     return GYRE_OK;
 }
 
-/* Sends packets (messages without a layout) one by one, as bytes, because they differ in size. */
+/* Sends one request of the batch. Packets (messages without a layout) differ in size and are sent as bytes. */
+static gyre_status send_one(call_stream *stream, size_t place, uint64_t *index, uint64_t deadline_ns)
+{
+    const uint64_t size = stream->desc->request->size;
+    const unsigned char *request = stream->requests + place * size;
+    uint32_t used = (uint32_t)size;
+    if (stream->desc->request->shape == GYRE_SHAPE_PACKET) {
+        memcpy(&used, request, sizeof used);
+        request += GYRE_PACKET_FRONT;
+        used -= GYRE_PACKET_FRONT;
+    }
+    return gyre_send_with(stream->desc->queue, request, used, headers_of(stream), index, deadline_ns);
+}
+
 static gyre_status send_packets(call_stream *stream, size_t first, size_t count, size_t *sent,
                                 uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
-    for (*sent = 0; status == GYRE_OK && *sent < count; *sent += status == GYRE_OK) {
-        const unsigned char *packet = stream->requests + (first + *sent) * stream->desc->request->size;
-        uint32_t used;
-        memcpy(&used, packet, sizeof used);
-        status = gyre_send_with(stream->desc->queue, packet + GYRE_PACKET_FRONT, used - GYRE_PACKET_FRONT,
-                                headers_of(stream), NULL, deadline_ns);
-    }
+    for (*sent = 0; status == GYRE_OK && *sent < count; *sent += status == GYRE_OK)
+        status = send_one(stream, first + *sent, NULL, deadline_ns);
     return *sent ? GYRE_OK : status; /* a packet that fails comes first in the next call, and fails it */
+}
+
+/* The first request goes alone, because only a send of one request tells its index. */
+static gyre_status send_first(call_stream *stream, size_t first, size_t *sent, uint64_t deadline_ns)
+{
+    const gyre_status status = send_one(stream, first, &stream->early.next, deadline_ns);
+    *sent = stream->is_numbered = status == GYRE_OK;
+    return status;
 }
 
 static gyre_status send_batch(call_stream *stream, size_t first, size_t count, size_t *sent,
                               uint64_t deadline_ns)
 {
     const uint64_t size = stream->desc->request->size;
+    if (!stream->is_numbered)
+        return send_first(stream, first, sent, deadline_ns);
     if (stream->desc->request->shape == GYRE_SHAPE_PACKET)
         return send_packets(stream, first, count, sent, deadline_ns);
     return gyre_send_batch_with(stream->desc->queue, stream->requests + first * size, size,
@@ -229,7 +283,8 @@ static gyre_status send_all(call_stream *stream)
     gyre_status status = GYRE_OK;
     for (size_t done = 0; status == GYRE_OK && done < stream->batched;) {
         uint64_t left = stream->batched - done;
-        uint64_t room = stream->in_flight < stream->capacity ? stream->capacity - stream->in_flight : 0;
+        uint64_t taken = unprinted(stream);
+        uint64_t room = taken < stream->capacity ? stream->capacity - taken : 0;
         size_t sent = 0;
         if (room == 0) {
             status = receive_or_time_out(stream);
@@ -327,17 +382,21 @@ static gyre_status stream_all(call_stream *stream)
 
 /* ---- the end ---- */
 
-/* Prints a line for each sent request that no handler will complete. */
+/* Prints a line in its place for each sent request that no handler will complete, and the lines that were kept. */
 static void print_uncompleted(call_stream *stream, gyre_status why)
 {
     const bool gone = why == GYRE_LOST || why == GYRE_CLOSED;
-    const uint64_t count = stream->in_flight - stream->left;
-    for (uint64_t i = 0; i < count; i++)
-        fputs(gone ? "{\"unhandled\":true}\n" : "{\"unanswered\":true}\n", stream->desc->out);
-    if (gone)
-        stream->counts->lost += count;
-    else
-        stream->counts->unanswered += count;
+    uint64_t *const count = gone ? &stream->counts->lost : &stream->counts->unanswered;
+    while (unprinted(stream)) {
+        if (call_early_print(&stream->early, stream->desc->out))
+            continue;
+        if (stream->in_flight && stream->early.next >= stream->left_end) {
+            fputs(gone ? "{\"unhandled\":true}\n" : "{\"unanswered\":true}\n", stream->desc->out);
+            ++*count;
+        }
+        stream->in_flight -= stream->in_flight > 0;
+        stream->early.next++;
+    }
 }
 
 /* After a failure: receives the completions of requests that were accepted before. After a timeout it receives only what is
@@ -347,7 +406,7 @@ static void settle_requests(call_stream *stream, gyre_status failure)
     char reason[REASON_SIZE];
     snprintf(reason, sizeof reason, "%s", gyre_error_text());
     gyre_status status = failure == GYRE_TIMEOUT ? receive_what_is_there(stream) : drain_replies(stream);
-    if (stream->in_flight)
+    if (unprinted(stream))
         print_uncompleted(stream, status == GYRE_OK ? failure : status);
     fflush(stream->desc->out);
     gyre_error_set(failure, "%s", reason);
@@ -362,6 +421,8 @@ static void note_left(call_stream *stream)
     stream->left_first = recovered.first;
     stream->left_end = recovered.first + recovered.offered;
     stream->left = stream->in_flight = recovered.offered;
+    stream->early.next = recovered.first;
+    stream->is_numbered = recovered.offered > 0;
 }
 
 gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts)
@@ -376,7 +437,7 @@ gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts)
         return status;
     uint64_t larger = desc->request->size > desc->reply->size ? desc->request->size : desc->reply->size;
     note_left(&stream);
-    stream.capacity = stats.capacity;
+    stream.capacity = stream.early.room = stats.capacity;
     stream.batch = larger * BATCH_MAX > BATCH_BYTES ? BATCH_BYTES / larger : BATCH_MAX;
     stream.requests = malloc(stream.batch * larger + 1);
     stream.replies = malloc(stream.batch * larger + 1);
@@ -386,6 +447,7 @@ gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts)
         status = gyre_error_set(GYRE_EXHAUSTED, "out of memory for a batch of messages");
     if (status != GYRE_OK && stream.replies)
         settle_requests(&stream, status);
+    call_early_finish(&stream.early);
     free(stream.requests);
     free(stream.replies);
     return status;

@@ -30,7 +30,14 @@ gyre_status gyre_kernel_swap_back(gyre_kernel *kernel, uint64_t deadline_ns)
         return status;
     bool had_canary = false;
     const gyre_status ended = gyre_canary_end(kernel, deadline_ns, &had_canary);
-    return had_canary ? ended : gyre_change_swap_back(kernel, deadline_ns);
+    if (had_canary)
+        return ended;
+    const gyre_status back = gyre_change_swap_back(kernel, deadline_ns);
+    if (back != GYRE_AGAIN)
+        return back;
+    /* a canary that was being compiled began to work while this waited for its turn */
+    const gyre_status begun_ended = gyre_canary_end(kernel, deadline_ns, &had_canary);
+    return had_canary ? begun_ended : back;
 }
 
 gyre_status gyre_kernel_swap_canary(gyre_kernel *kernel, const char *source, const gyre_canary_desc *desc,

@@ -17,6 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/kernel/canary.h"
+#include "core/links/lend.h"
 #include "core/kernel/visit.h"
 #include "gyre/change.h"
 
@@ -87,13 +88,27 @@ static gyre_status carry_out(struct gyre_session *session, const struct gyre_cha
     return gyre_kernel_swap_back(kernel, deadline_ns);
 }
 
+/* Visits the kernel. Names no stages where a pipeline was asked for, because these cannot be changed either. */
+static gyre_status visit(struct gyre_session *session, const struct gyre_change_request *request)
+{
+    const bool moves = request->kind == GYRE_CHANGE_MOVE;
+    gyre_pipeline *pipeline = gyre_pipeline_visit(session->server->runtime, request->kernel);
+    if (!pipeline)
+        return gyre_session_visit(session, request->kernel);
+    gyre_pipeline_leave(pipeline);
+    return gyre_error_set(
+        GYRE_INVALID,
+        "'%s' is a pipeline of the server, and kernels of a pipeline are not %s: end the server and start it with %s",
+        request->kernel, moves ? "moved" : "swapped", moves ? "the other device" : "the new file");
+}
+
 static gyre_status change(struct gyre_session *session, const struct gyre_change_request *request,
                           gyre_canary_report *report)
 {
     const uint64_t time = request->time_ns < TIME_MAX_NS ? request->time_ns : TIME_MAX_NS;
     gyre_status status = check_user(session);
     if (status == GYRE_OK)
-        status = gyre_session_visit(session, request->kernel);
+        status = visit(session, request);
     if (status != GYRE_OK)
         return status;
     tell_who(session, request);

@@ -2,10 +2,12 @@
 /* Looks values up in a loaded configuration (config.h). No locks, because a loaded configuration is constant. load.c loads. */
 #include "core/config/config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/config/effective.h"
+#include "core/config/value.h"
 
 /*
  * Whether the section of that name configures a kernel or queue `name`: its own name, or that of which it is a copy, NAME#NUMBER
@@ -54,12 +56,22 @@ const struct gyre_config_value *gyre_config_find(const struct gyre_config *confi
     return NULL;
 }
 
+/* A path or a name that is not found may have been meant to end before its '#'. */
+static void hint_at_comment(gyre_status status, const char *value)
+{
+    char sentence[1024];
+    snprintf(sentence, sizeof sentence, "%s", gyre_error_text());
+    if (gyre_value_hint(value)[0])
+        gyre_error_set(status, "%s%s", sentence, gyre_value_hint(value));
+}
+
 gyre_status gyre_config_blame(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
                               const char *key, gyre_status status)
 {
     const struct gyre_config_value *value = gyre_config_find(config, kind, name, key);
     if (status == GYRE_OK || !value || strcmp(value->origin, "default") == 0)
         return status;
+    hint_at_comment(status, value->text);
     return gyre_error_add(status, "%s", value->origin);
 }
 

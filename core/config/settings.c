@@ -189,8 +189,8 @@ static gyre_status read_value(struct gyre_settings *settings, const struct gyre_
     gyre_status status = gyre_value_read(setting->row, value, &source->place, settings->pool, &read);
     if (status == GYRE_CONFIG) {
         snprintf(reason, sizeof reason, "%s", gyre_error_cause());
-        return gyre_error_set(GYRE_CONFIG, "%s: %s = '%s' in [%s] %s", setting->origin, setting->key, value,
-                              section, reason);
+        return gyre_error_set(GYRE_CONFIG, "%s: %s = '%s' in [%s] %s%s", setting->origin, setting->key, value,
+                              section, reason, gyre_value_hint(value));
     }
     setting->text = read.text;
     setting->number = read.number;

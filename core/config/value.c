@@ -134,6 +134,13 @@ int gyre_value_is_name(const char *text)
     return *text && text[strspn(text, name_letters)] == '\0';
 }
 
+const char *gyre_value_hint(const char *text)
+{
+    return strstr(text, " #") || strstr(text, "\t#")
+               ? " (behind a value ' ;' begins a comment, and '#' is part of the value)"
+               : "";
+}
+
 static gyre_status read_name(const struct gyre_config_row *row, const char *text)
 {
     bool may_be_empty = row->preset[0] == '\0';

@@ -22,6 +22,9 @@ struct gyre_value {
     int64_t number;
 };
 
+/** What to say behind a refused value that seems to have a comment: only ';' begins one there. "": it does not seem so. */
+const char *gyre_value_hint(const char *text);
+
 /**
  * Reads `text` as `row` says. CONFIG with the reason as the error's sentence ("is not a whole number;
  * expected

@@ -27,11 +27,12 @@ static void tell_compiler(gyre_kernel *kernel, gyre_status status, const char *m
                      warns ? GYRE_COMPILER_WARNS : "", messages);
 }
 
-/* Whether the file of the kernel's source is not there, or has no such kernel. */
+/* Whether the file of the kernel's source is not there or is none, or has no such kernel. */
 static bool is_source_wrong(const struct gyre_build_report *report, gyre_status status)
 {
-    return status == GYRE_NOT_FOUND && (report->stages[GYRE_STAGE_DISCOVER].state == GYRE_STAGE_FAILED ||
-                                        report->stages[GYRE_STAGE_VERIFY].state != GYRE_STAGE_NOT_REACHED);
+    if (report->stages[GYRE_STAGE_DISCOVER].state == GYRE_STAGE_FAILED)
+        return status == GYRE_NOT_FOUND || status == GYRE_INVALID;
+    return status == GYRE_NOT_FOUND && report->stages[GYRE_STAGE_VERIFY].state != GYRE_STAGE_NOT_REACHED;
 }
 
 static void add_option(char *options, size_t size, const char *option)

@@ -269,11 +269,11 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_s
     void *reply = sizes->reply <= GYRE_SLOT_SMALL_PAYLOAD ? (void *)given.bytes : (void *)(out + 1);
     /* atomic: a client takes its request back by storing a length that no message has */
     const gyre_u32 length = __atomic_load_n(&in->length, __ATOMIC_RELAXED);
-    if (foreign) {
-        if (foreign & GYRE_FOREIGN_RING)
-            request = gyre_take_request_(run->stage, in, length, sizes, &asked);
+    if (foreign & GYRE_FOREIGN_RING)
+        request = gyre_take_request_(run->stage, in, length, sizes, &asked);
+    /* a watched handler, which is compiled otherwise, would leave addresses of the stack in what it does not write */
+    if (foreign || GYRE_WATCHED)
         reply = gyre_begin_reply_(run, out, sizes, foreign, &given);
-    }
     if (!gyre_seal_holds_(run, index, header, request, length, sizes)) {
         gyre_fail_request_(run, out, GYRE_FAILURE_SEAL, "the CRC-32C of the request is wrong");
         return;

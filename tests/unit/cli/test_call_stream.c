@@ -24,6 +24,8 @@ struct gyre_queue {
     uint64_t accepts;   /* so many, then sends return `end`; 0: all */
     uint64_t completes; /* so many, then receives return `end`; 0: all */
     gyre_status end;
+    bool any_order; /* the last of three that are there is completed first */
+    uint64_t done;  /* of these three, a bit each */
 };
 
 gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recovered)
@@ -62,13 +64,41 @@ gyre_status gyre_send_batch_with(gyre_queue *queue, const void *requests, size_t
     return GYRE_OK;
 }
 
-/* for packets, which no case here has */
+/* for the first request, whose index it tells; and for packets, which no case here has */
 gyre_status gyre_send_with(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
                            uint64_t *index, uint64_t deadline_ns)
 {
     size_t sent;
-    ck_assert_ptr_null(index);
+    if (index)
+        *index = queue->sent;
     return gyre_send_batch_with(queue, request, size, header, 1, &sent, deadline_ns);
+}
+
+static gyre_completion complete(uint64_t index, int64_t value)
+{
+    return (gyre_completion){.index = index,
+                             .outcome = value > 0    ? GYRE_REPLIED
+                                        : value == 0 ? GYRE_NOT_REPLIED
+                                                     : GYRE_HANDLER_FAILED,
+                             .failure_code = value < 0 ? (int32_t)value : 0,
+                             .failure_text = "no"};
+}
+
+/* Of the first three that are there the last one that does not hang and was not completed. */
+static bool complete_whichever(gyre_queue *queue, gyre_completion *completion, int64_t *reply)
+{
+    uint64_t i = queue->sent - queue->received < 3 ? queue->sent - queue->received : 3;
+    while (i-- > 0) {
+        *reply = queue->slots[(queue->received + i) % CAPACITY];
+        if (queue->done & UINT64_C(1) << i || *reply == HANG)
+            continue;
+        *completion = complete(queue->received + i, *reply);
+        queue->done |= UINT64_C(1) << i;
+        for (; queue->done & 1; queue->done >>= 1)
+            queue->received++;
+        return true;
+    }
+    return false;
 }
 
 gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, size_t count,
@@ -77,17 +107,14 @@ gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, si
     *received = 0;
     if (queue->completes && queue->received == queue->completes)
         return gyre_error_set(queue->end, "nothing more will come");
-    while (*received < count && *received < COMPLETED_AT_ONCE && queue->received < queue->sent) {
+    if (queue->any_order)
+        *received = complete_whichever(queue, completions, replies);
+    while (!queue->any_order && *received < count && *received < COMPLETED_AT_ONCE &&
+           queue->received < queue->sent) {
         int64_t value = queue->slots[queue->received % CAPACITY];
         if (value == HANG)
             break;
-        gyre_completion *completion = &completions[*received];
-        *completion = (gyre_completion){.index = queue->received,
-                                        .outcome = value > 0    ? GYRE_REPLIED
-                                                   : value == 0 ? GYRE_NOT_REPLIED
-                                                                : GYRE_HANDLER_FAILED,
-                                        .failure_code = value < 0 ? (int32_t)value : 0,
-                                        .failure_text = "no"};
+        completions[*received] = complete(queue->received, value);
         memcpy((char *)replies + *received * size, &value, sizeof value);
         queue->received++;
         ++*received;
@@ -300,6 +327,51 @@ START_TEST(an_earlier_runs_request_that_hangs_is_told_as_that)
 }
 END_TEST
 
+START_TEST(lines_are_in_the_order_of_the_requests_whatever_is_completed_first)
+{
+    outcome result;
+    const gyre_queue whichever = {.any_order = true, .received = 7, .sent = 7};
+    run_texts_on(&result, &whichever,
+                 (const char *const[]){"1", "2", "0", "4", "-5", "6", "7", "8", "9", "10"}, 10);
+    ck_assert_int_eq(result.status, GYRE_OK);
+    ck_assert_str_eq(result.text, "1\n2\n{\"no_reply\":true}\n4\n{\"failed\":{\"code\":-5,\"text\":\"no\"}}\n"
+                                  "6\n7\n8\n9\n10\n");
+    ck_assert_uint_eq(result.counts.answered, 8);
+    free(result.text);
+}
+END_TEST
+
+START_TEST(what_was_completed_before_its_turn_is_told_behind_what_hangs)
+{
+    outcome result;
+    const gyre_queue whichever = {.any_order = true};
+    run_texts_on(&result, &whichever, (const char *const[]){"1", "1000000", "3", "4", "5"}, 5);
+    ck_assert_int_eq(result.status, GYRE_TIMEOUT);
+    ck_assert_str_eq(gyre_error_text(),
+                     "the kernel did not complete message 2 of 5 within 20 ms (--timeout): nothing there");
+    ck_assert_str_eq(result.text, "1\n{\"unanswered\":true}\n3\n4\n{\"unanswered\":true}\n");
+    ck_assert_uint_eq(result.counts.answered, 3);
+    ck_assert_uint_eq(result.counts.unanswered, 2);
+    free(result.text);
+}
+END_TEST
+
+START_TEST(an_earlier_runs_completions_come_first_in_any_order)
+{
+    outcome result;
+    gyre_queue whichever = recovered;
+    whichever.any_order = true;
+    run_texts_on(&result, &whichever, (const char *const[]){"1", "-2"}, 2);
+    ck_assert_int_eq(result.status, GYRE_OK);
+    ck_assert_str_eq(result.text,
+                     "{\"recovered\":31}\n{\"recovered\":{\"failed\":{\"code\":-7,\"text\":\"no\"}}}\n"
+                     "{\"recovered\":33}\n1\n{\"failed\":{\"code\":-2,\"text\":\"no\"}}\n");
+    ck_assert_uint_eq(result.counts.recovered, 3);
+    ck_assert_uint_eq(result.counts.answered, 1);
+    free(result.text);
+}
+END_TEST
+
 START_TEST(nothing_to_send_is_no_error)
 {
     int ends[2];
@@ -342,6 +414,9 @@ int main(void)
     tcase_add_test(tcase, what_hangs_behind_the_end_is_waited_for_no_longer_than_a_reply);
     tcase_add_test(tcase, an_earlier_runs_completions_are_marked_and_answer_nothing);
     tcase_add_test(tcase, an_earlier_runs_request_that_hangs_is_told_as_that);
+    tcase_add_test(tcase, lines_are_in_the_order_of_the_requests_whatever_is_completed_first);
+    tcase_add_test(tcase, what_was_completed_before_its_turn_is_told_behind_what_hangs);
+    tcase_add_test(tcase, an_earlier_runs_completions_come_first_in_any_order);
     tcase_add_test(tcase, nothing_to_send_is_no_error);
     tcase_add_test(tcase, a_source_that_cannot_be_read_ends_the_run_with_its_reason);
     suite_add_tcase(suite, tcase);

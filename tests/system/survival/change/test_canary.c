@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -339,6 +340,69 @@ static void headers_that_differ_are_told(gyre_runtime *runtime)
                    "has changed");
     require(strcmp(report.text, "kept") == 0);
     must(gyre_kernel_terminate(launched, soon(), NULL));
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    require(system(command) == 0);
+}
+
+static bool is_there(const char *folder, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+static void await_file(const char *folder, const char *name)
+{
+    const uint64_t limit = soon();
+    while (!is_there(folder, name)) {
+        require(gyre_now_ns() < limit);
+        usleep(1000);
+    }
+}
+
+static void *go_back_in_thread(void *argument)
+{
+    struct trying *trying = argument;
+    trying->status = gyre_kernel_swap_back(trying->kernel, soon());
+    snprintf(trying->why, sizeof trying->why, "%s", gyre_error_text());
+    return NULL;
+}
+
+/* The canary's compiler waits until the rollback was asked for. */
+static void a_rollback_while_it_is_compiled_ends_it(void)
+{
+    char folder[] = "/tmp/gyre-canary-XXXXXX", setting[256], script[512], command[128];
+    require(mkdtemp(folder) != NULL);
+    snprintf(
+        script, sizeof script,
+        "#!/bin/sh\nif [ -e %s/slow ]; then : >%s/compiles; until [ -e %s/go ]; do sleep 0.01; done; fi\n"
+        "exec cc \"$@\"\n",
+        folder, folder, folder);
+    put_file(folder, "compiler", script);
+    snprintf(setting, sizeof setting, "%s/compiler", folder);
+    require(chmod(setting, 0700) == 0);
+    snprintf(setting, sizeof setting, "backend.cpu.compiler=%s/compiler", folder);
+    gyre_runtime *runtime = open_runtime((const char *const[]){setting, "gyre.cache_dir=", NULL});
+    struct load load = {.kernel = launch(runtime, "quote")};
+    struct trying trying = {
+        .kernel = load.kernel, .source = file("quote_3", "quote"), .desc = part(1, 16, 0)};
+    struct trying going_back = {.kernel = load.kernel};
+    pthread_t threads[2];
+    put_file(folder, "slow", "");
+    require(pthread_create(&threads[0], NULL, try_in_thread, &trying) == 0);
+    await_file(folder, "compiles");
+    require(pthread_create(&threads[1], NULL, go_back_in_thread, &going_back) == 0);
+    usleep(
+        50000); /* long enough for the rollback to look for a canary; it ends one that it finds later as well */
+    put_file(folder, "go", "");
+    pthread_join(threads[1], NULL);
+    if (going_back.status != GYRE_OK)
+        fprintf(stderr, "%s\n", going_back.why);
+    require(going_back.status == GYRE_OK);
+    pthread_join(threads[0], NULL);
+    require(trying.status == GYRE_FAILED && strstr(trying.why, "a rollback was asked for"));
+    expect_version(&load, 1);
+    gyre_close(runtime);
     snprintf(command, sizeof command, "rm -r %s", folder);
     require(system(command) == 0);
 }
@@ -702,6 +766,7 @@ int main(int argc, char **argv)
         {"a_keyed_actor_has_one", a_keyed_actor_has_one},
         {"keys_have_one_handler", keys_have_one_handler},
         {"others_wait", others_wait},
+        {"a_rollback_while_it_is_compiled_ends_it", a_rollback_while_it_is_compiled_ends_it},
         {"what_has_none_is_told", what_has_none_is_told},
         {"a_slow_handler_goes_back", a_slow_handler_goes_back},
         {"a_worker_dies_meanwhile", a_worker_dies_meanwhile},

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <gyre/change.h>
 #include <gyre/pipeline.h>
 #include <gyre/ring_layout.h>
 
@@ -175,6 +176,12 @@ static void an_entry_is_found_by_its_name(void)
                 &none) == GYRE_NOT_FOUND);
     require(strstr(gyre_error_text(),
                    "'chain' is a pipeline of the server; expected a kernel: first, second, last"));
+    const gyre_attach_desc there = {.size = sizeof there, .path = meeting_place(), .deadline_ns = soon()};
+    require(gyre_served_swap("chain", "other.gyre.c", &there) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "'chain' is a pipeline of the server, and kernels of a pipeline are "
+                                      "not swapped: end the server and start it with the new file"));
+    require(gyre_served_move("chain", "cpu", 0, &there) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "not moved: end the server and start it with the other device"));
     queue = attach_to("last");
     stream_jobs(queue, 100, 1);
     gyre_queue_close(queue);

@@ -52,6 +52,13 @@ call --set kernel.there.source="$folder/missing.gyre.c" there 1
 fails 4 "command line: discover: kernel file '$folder/missing.gyre.c' cannot be opened"
 call --set kernel.there.source="$folder/good.gyre.c:god" there 1
 fails 4 "command line: verify: there is no kernel 'god' in '$folder/good.gyre.c'" "did you mean 'good'?"
+# ... and tells of a comment that is none
+cp "$folder/good.gyre.c" "$folder/good_1.gyre.c"
+for value in 'source = good_1.gyre.c # the first' 'source = good_1.gyre.c:good # the first' $'source = good_1.gyre.c\nlanes = 4\t# of a block'; do
+    printf '[kernel.there]\n%s\n' "$value" >"$folder/commented.ini"
+    call --config "$folder/commented.ini" there 1
+    fails 4 "$folder/commented.ini:" " (behind a value ' ;' begins a comment, and '#' is part of the value)"
+done
 # a section for nobody
 run call --backend "$backend" --set queue.TYPO.capacity=8 "$folder/good.gyre.c" 1
 exits 0

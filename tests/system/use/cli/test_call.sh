@@ -36,6 +36,10 @@ call "$kinds:outcomes" --lanes 4 --blocks 1 --set kernel.outcomes.idle=park <"$f
 exits 0
 cmp -s "$folder/many" "$folder/out" || fail "20000 replies of a kernel with 4 lanes are not in order"
 
+call "$kinds:outcomes" --lanes 1 --blocks 4 --set queue.outcomes.order=any <"$folder/many"
+exits 0
+cmp -s "$folder/many" "$folder/out" || fail "20000 replies of a queue with order = any are not printed in the order of the requests"
+
 # messages that fill a queue's bytes long before its capacity: what came back makes room for what is sent
 cat >"$folder/long.gyre.c" <<'END'
 #include <gyre/kernel.h>

@@ -186,6 +186,8 @@ if [[ -n "$(command -v script)" ]]; then
     err="$(script -qec "$GYRE call --attach scale --socket $folder/nobody --timeout 1500 '{\"value\":1,\"factor\":2}'" /dev/null </dev/null)" || code=$?
     exits 3
     says "No such file or directory; start \`gyre serve\`, or name another socket (waiting on, as long as --timeout says)"
+    waited="$(sed -nE 's/^gyre: waited ([0-9]+) ms for a server: nobody serves.*or name another socket.?$/\1/p' <<<"$err")"
+    ((waited >= 1500)) || fail "expected to be told of the whole wait in the end, found '$waited' ms"
     kill -STOP "$server"
     code=0 called="call --attach to a server that is stopped, where a person watches"
     err="$(script -qec "$GYRE call --attach scale --socket $folder/elsewhere --timeout 1500 '{\"value\":1,\"factor\":2}'" /dev/null </dev/null)" || code=$?

@@ -31,6 +31,13 @@ exits 1
 prints '{"failed":{"code":-20,'
 says "kernel 'total': check races: lane 8 writes bytes 32 to 35 of the scratch"
 
+# what a handler did not write of its reply is zero: nothing of this program's memory
+sed 's/GYRE_MESSAGE(scale_reply/GYRE_MESSAGE(scale_more/;s/FIELD(f64, scaled)$/& FIELD(u64, more) FIELD(u64, most)/;s/scale_reply)$/scale_more)/' \
+    "$root/examples/command/scale.gyre.c" >"$folder/scale.gyre.c"
+run call --check memory "$folder/scale.gyre.c" '{"value":20.5,"factor":2}'
+exits 0
+prints '{"scaled":41.0,"more":0,"most":0}'
+
 # without checks the kernel is the same file, whose wrong answer nobody notices
 run call --backend cpu --lanes 16 "$folder/total.gyre.c" "$numbers"
 exits 0
