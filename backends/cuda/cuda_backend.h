@@ -27,6 +27,15 @@ enum { CUDA_LANES_DEFAULT = 512, CUDA_LANES_DEFAULT_LEAST = 128 };
 struct cuda_residents; /* cuda_resident.h */
 struct cuda_combiners; /* cuda_combine.c */
 
+struct cuda_piece; /* cuda_peek.c */
+
+/** Copies of the GPU's memory for those who must not wait for it (cuda_peek.c). */
+struct cuda_peeks {
+    pthread_mutex_t lock, copying;
+    struct cuda_piece *first; /* atomic */
+    uint64_t looked_ns;       /* the monitor's: when it last copied */
+};
+
 struct gyre_device {
     const gyre_host *host;
     struct cuda_settings settings;
@@ -63,6 +72,7 @@ struct gyre_device {
     uint64_t peers_asked;
     struct cuda_combiners
         *combiners; /* kernels that combine memories of devices; NULL until one was needed */
+    struct cuda_peeks peeks;
     /*
      * The first failure after which no call works any more. The failing thread writes the text, then sets
      * `lost` with release.

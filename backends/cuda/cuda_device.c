@@ -300,6 +300,8 @@ gyre_status cuda_device_open(const gyre_device_desc *desc, gyre_device **out)
     device->ordinal = desc->ordinal;
     pthread_mutex_init(&device->lock, NULL);
     pthread_mutex_init(&device->lost_lock, NULL);
+    pthread_mutex_init(&device->peeks.lock, NULL);
+    pthread_mutex_init(&device->peeks.copying, NULL);
     gyre_status status =
         cuda_settings_read(desc->host, desc->parameters, desc->parameter_count, &device->settings);
     if (status == GYRE_OK)
@@ -322,6 +324,8 @@ void cuda_device_close(gyre_device *device)
         cuda_residents_close(device);
         cuda_context_close(device);
     }
+    pthread_mutex_destroy(&device->peeks.copying);
+    pthread_mutex_destroy(&device->peeks.lock);
     pthread_mutex_destroy(&device->lost_lock);
     pthread_mutex_destroy(&device->lock);
     free(device);

@@ -14,6 +14,7 @@
 #include "cuda_context.h"
 #include "cuda_failure.h"
 #include "cuda_memory.h"
+#include "cuda_peek.h"
 #include "cuda_quiet.h"
 #include "cuda_resident.h"
 #include "cuda_service.h"
@@ -229,6 +230,7 @@ void cuda_memory_release(gyre_memory *memory)
         return;
     gyre_device *device = memory->device;
     bool quiet = false;
+    cuda_peek_forget(device, memory);
     if (cuda_work_begin(device, &quiet) == GYRE_OK) {
         cuda_service_free(device, memory->address);
         cuda_work_end(device, quiet);

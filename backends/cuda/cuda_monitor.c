@@ -2,7 +2,7 @@
 /*
  * Watches over the kernels of a GPU, in one thread for each GPU. The thread ends stays that have lasted long
  * enough, brings kernels back (cuda_presence.c), hands on the lines that handlers log, tells what blocks work
- * on, and notices a device that died.
+ * on and what memory has that somebody looks at (cuda_peek.c), and notices a device that died.
  *
  * Lock: residents->lock. The thread skips a visit when another thread holds it.
  */
@@ -11,6 +11,7 @@
 #include "cuda_log.h"
 #include "cuda_monitor.h"
 #include "cuda_order.h"
+#include "cuda_peek.h"
 #include "cuda_presence.h"
 #include "cuda_quiet.h"
 #include "cuda_resident.h"
@@ -55,7 +56,7 @@ static void bound_stay(gyre_resident *resident)
 
 /*
  * Looks at one kernel. A kernel that handled nothing has logged nothing, except in reminders, so an idle kernel costs one query,
- * and ten times a second a small copy.
+ * and ten times a second a small copy, as does each piece of memory that somebody looks at.
  */
 static void watch_resident(gyre_resident *resident)
 {
@@ -67,6 +68,7 @@ static void watch_resident(gyre_resident *resident)
         return;
     cuda_log_look(resident);
     cuda_times_look(resident);
+    cuda_peek_look(resident->device);
     if (resident->on_device)
         cuda_tell_look(resident);
 }
@@ -83,6 +85,7 @@ static void change_turns(struct cuda_residents *residents)
     for (gyre_resident *resident = residents->first; resident; resident = resident->next) {
         cuda_log_look(resident);
         cuda_times_look(resident);
+        cuda_peek_look(resident->device);
     }
     cuda_give_turn(residents);
 }

@@ -15,9 +15,11 @@
 #include "cuda_failure.h"
 #include "cuda_let_in.h"
 #include "cuda_memory.h"
+#include "cuda_peek.h"
 #include "cuda_quiet.h"
 #include "cuda_resident.h"
 #include "cuda_transfer.h"
+#include "gyre/peek.h"
 #include "gyre/peer.h"
 
 static bool can_reach(const gyre_device *source, const gyre_device *target)
@@ -82,12 +84,16 @@ static const gyre_peer_ops peers = {
     .let_in = cuda_peer_let_in,
 };
 
+static const gyre_peek_ops peek = {.size = sizeof peek, .peek = cuda_peek};
+
 gyre_status cuda_extension(gyre_device *device, const char *name, uint32_t version, const void **out)
 {
     *out = NULL;
-    if (strcmp(name, GYRE_PEERS_NAME) != 0 || version > GYRE_PEERS_VERSION)
-        return device->host->error(GYRE_UNIMPLEMENTED, "this backend has no table '%s' of version %u", name,
-                                   version);
-    *out = &peers;
-    return GYRE_OK;
+    if (strcmp(name, GYRE_PEERS_NAME) == 0 && version <= GYRE_PEERS_VERSION)
+        *out = &peers;
+    if (strcmp(name, GYRE_PEEK_NAME) == 0 && version <= GYRE_PEEK_VERSION)
+        *out = &peek;
+    return *out ? GYRE_OK
+                : device->host->error(GYRE_UNIMPLEMENTED, "this backend has no table '%s' of version %u",
+                                      name, version);
 }

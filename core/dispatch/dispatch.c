@@ -627,6 +627,17 @@ unsigned char *gyre_dispatch_memory_place(struct gyre_dispatch *dispatch, gyre_m
     return ops && ops->size >= sizeof *ops && ops->place ? ops->place(memory) : NULL;
 }
 
+gyre_status gyre_dispatch_memory_peek(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t offset,
+                                      uint64_t *words, uint64_t byte_count)
+{
+    const gyre_peek_ops *ops = named_table(dispatch, GYRE_PEEK_NAME, GYRE_PEEK_VERSION);
+    gyre_error_clear();
+    if (!ops || ops->size < sizeof *ops || !ops->peek)
+        return gyre_error_set(GYRE_UNIMPLEMENTED, "backend '%s': memory is read only by a transfer",
+                              dispatch->name);
+    return settle(dispatch->name, "peek", ops->peek(dispatch->device, memory, offset, words, byte_count));
+}
+
 /* ---- peers ---- */
 
 /* The backend's table of peers, if one plugin has both devices; else NULL. */

@@ -18,6 +18,7 @@
 #include "core/registry/registry.h"
 #include "gyre/backend.h"
 #include "gyre/host_memory.h"
+#include "gyre/peek.h"
 #include "gyre/peer.h"
 
 /** One opened device of one backend. */
@@ -112,6 +113,12 @@ gyre_status gyre_dispatch_memory_address(struct gyre_dispatch *dispatch, gyre_me
                                          uint64_t *address);
 /** Where the buffer lies in this process, as ordinary memory; NULL: it does not, or the backend does not say (host_memory.h). */
 unsigned char *gyre_dispatch_memory_place(struct gyre_dispatch *dispatch, gyre_memory *memory);
+/**
+ * Reads words of memory without a wait for the device, as gyre/peek.h has it. UNIMPLEMENTED where the backend does not do that. The
+ * memory is not released meanwhile.
+ */
+gyre_status gyre_dispatch_memory_peek(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t offset,
+                                      uint64_t *words, uint64_t byte_count);
 /** Whether the backend copies within its device. Only then gyre_dispatch_memory_copy is of use. */
 bool gyre_dispatch_can_copy(const struct gyre_dispatch *dispatch);
 gyre_status gyre_dispatch_memory_copy(struct gyre_dispatch *dispatch, const gyre_copy_desc *desc);

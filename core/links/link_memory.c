@@ -720,8 +720,11 @@ static void count_ring(const struct gyre_link *link, const gyre_link_ring *ring,
         fetched += ring->fetched[section];
     counts->sent += ring->head;
     counts->missed += ring->missed;
-    if (link->to != GYRE_NODE_NOWHERE && ring->head > fetched)
-        counts->waiting += ring->head - fetched;
+    if (link->to == GYRE_NODE_NOWHERE || ring->head <= fetched)
+        return;
+    /* no more than fit: the words were not read at one time, and a worker process may have written anything */
+    const uint64_t waiting = ring->head - fetched;
+    counts->waiting += waiting < link->capacity ? waiting : link->capacity;
 }
 
 /* Of a member of a pool: what its blocks took. */

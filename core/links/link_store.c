@@ -136,8 +136,12 @@ gyre_status gyre_link_store_peek(const struct gyre_link_store *store, uint64_t o
                                  uint64_t count)
 {
     const gyre_transfer_desc desc = download_desc(store, offset, words, count);
-    if (!store->host)
+    if (store->host) {
+        read_host(store, offset, words, count);
+        return GYRE_OK;
+    }
+    /* where blocks are threads, a transfer is a copy, which waits for nobody */
+    if (gyre_dispatch_device_info(store->device)->can_wake)
         return gyre_dispatch_transfer_now(store->device, &desc);
-    read_host(store, offset, words, count);
-    return GYRE_OK;
+    return gyre_dispatch_memory_peek(store->device, store->memory, offset, words, count);
 }

@@ -36,7 +36,10 @@ gyre_status gyre_link_store_write(const struct gyre_link_store *store, uint64_t 
 /** Reads `count` bytes; offset and count are whole words. A word that is written meanwhile is read as before or after that. */
 gyre_status gyre_link_store_read(const struct gyre_link_store *store, uint64_t offset, uint64_t *words,
                                  uint64_t count);
-/** As gyre_link_store_read, but AGAIN at once while the device is busy. */
+/**
+ * As gyre_link_store_read, but without a wait for the device: AGAIN at once while it is busy, and the words may be those of a
+ * moment ago. UNIMPLEMENTED where its memory cannot be read so.
+ */
 gyre_status gyre_link_store_peek(const struct gyre_link_store *store, uint64_t offset, uint64_t *words,
                                  uint64_t count);
 

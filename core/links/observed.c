@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes pipelines and their links into the observation file (observed.h). The thread that watches over kernels does it, which
- * must never wait for a device: it holds the locks of the runtime and of the pipeline. So it looks only at memory that a thread
- * of this process can read by itself, and leaves a link out while another thread has the device. How long flows take is known
- * on every device: clients see them begin and end.
+ * must never wait for a device: it holds the locks of the runtime and of the pipeline. It reads links in memory that this process
+ * reaches, also those that a worker process writes, and of others the copies that the device's own thread makes (gyre/peek.h). A
+ * link that cannot be read now keeps its last values. How long flows take is known on every device: clients see them begin and end.
  */
 #include "core/links/observed.h"
 
@@ -16,18 +16,12 @@
 #include "core/links/link_times.h"
 #include "core/links/pipeline.h"
 #include "core/observation/observation.h"
+#include "core/stages/told.h"
 #include "gyre/waiting.h"
 
 static struct gyre_observation *observation_of(const gyre_pipeline *pipeline)
 {
     return gyre_runtime_observation(pipeline->runtime);
-}
-
-/* Links of a device whose blocks are threads here lie here as well, and so do those that threads of this process serve. */
-static bool is_near(const gyre_pipeline *pipeline)
-{
-    return pipeline->wires.host || (!gyre_dispatch_isolated(pipeline->device) &&
-                                    gyre_dispatch_device_info(pipeline->device)->can_wake);
 }
 
 static void enter_pipeline(gyre_pipeline *pipeline)
@@ -77,12 +71,27 @@ static void enter_link(const gyre_pipeline *pipeline, struct gyre_link *link)
     link->observed = gyre_observation_enter(observation_of(pipeline), &about);
 }
 
+/* Where a worker process writes, there may be anything: what no link can have counted is not shown. */
+static bool is_possible(const struct gyre_link_counts *counts)
+{
+    return counts->sent <= GYRE_TOLD_MOST && counts->missed <= GYRE_TOLD_MOST;
+}
+
+static bool are_possible(const gyre_observe_histogram *times)
+{
+    bool possible = times->sum_ns <= INT64_MAX;
+    for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
+        possible &= times->buckets[i] <= GYRE_TOLD_MOST;
+    return possible;
+}
+
 /* How long its messages waited for their handlers, where they are timed. */
 static void observe_waits(const gyre_pipeline *home, const struct gyre_link *own,
                           const struct gyre_link *link, struct gyre_observation *observation)
 {
     gyre_observe_histogram waited = {.record = link->observed, .time = GYRE_OBSERVE_WAITED};
-    if (gyre_link_memory_times(home, own, &waited) == GYRE_OK && gyre_link_times_size(home, own))
+    if (gyre_link_memory_times(home, own, &waited) == GYRE_OK && gyre_link_times_size(home, own) &&
+        are_possible(&waited))
         gyre_observation_histogram(observation, &waited, false);
 }
 
@@ -94,7 +103,7 @@ static void observe_link(const gyre_pipeline *pipeline, struct gyre_link *link)
     const gyre_trace *trace = gyre_observation_trace(observation_of(pipeline));
     const struct gyre_link *own = link;
     const gyre_pipeline *home = gyre_parts_home(pipeline, &own);
-    if (gyre_link_memory_peek(home, own, &counts) != GYRE_OK)
+    if (gyre_link_memory_peek(home, own, &counts) != GYRE_OK || !is_possible(&counts))
         return;
     if (!link->observed)
         enter_link(pipeline, link);
@@ -132,7 +141,7 @@ static void observe_pipeline(gyre_pipeline *pipeline)
     }
     observe_flows(pipeline);
     gyre_error_hold();
-    for (int i = 0; is_near(pipeline) && i < pipeline->link_count; i++)
+    for (int i = 0; i < pipeline->link_count; i++)
         if (pipeline->links[i].retired)
             forget_link(pipeline, &pipeline->links[i]);
         else if (!pipeline->links[i].is_own)

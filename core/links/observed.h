@@ -6,8 +6,8 @@
 #include "gyre/pipeline.h"
 
 /**
- * Writes what the links of all pipelines carried into the file, of devices whose links lie in memory of this process: it waits
- * for no device. Takes runtime->lock.
+ * Writes what the links of all pipelines carried into the file. Waits for no device, so it leaves out links of a device that lets
+ * nobody read its memory without a wait (gyre/peek.h). Takes runtime->lock.
  */
 void gyre_pipelines_observe(gyre_runtime *runtime);
 

@@ -240,10 +240,10 @@ uint32_t gyre_link_memory_under_way(const gyre_pipeline *pipeline);
 /** Reads the rings of a link, and its gate. */
 gyre_status gyre_link_memory_count(const gyre_pipeline *pipeline, const struct gyre_link *link,
                                    struct gyre_link_counts *counts);
-/** Adds how long its messages waited (link_times.h), without a wait for the device: AGAIN while it is busy. */
+/** Adds how long its messages waited (link_times.h), without a wait for the device (gyre_link_store_peek). */
 gyre_status gyre_link_memory_times(const gyre_pipeline *pipeline, const struct gyre_link *link,
                                    gyre_observe_histogram *out);
-/** The counts without a wait for the device: AGAIN while it is busy. */
+/** The counts without a wait for the device (gyre_link_store_peek). */
 gyre_status gyre_link_memory_peek(const gyre_pipeline *pipeline, const struct gyre_link *link,
                                   struct gyre_link_counts *counts);
 

@@ -70,7 +70,10 @@ static void suspend_kernel(gyre_kernel *kernel)
         revival->revived = false;
         kernel->tally.restarts++;
         kernel->generation++;
-        kernel->care->revival.verb = kernel->paused_to_save ? GYRE_VERB_RUN : gyre_control_verb(kernel);
+        /* whoever had it stand finds another generation, and does not let it go on */
+        if (kernel->paused_to_save)
+            gyre_control_order(kernel, GYRE_VERB_RUN);
+        kernel->care->revival.verb = gyre_control_verb(kernel);
         kernel->paused_to_save = false;
         gyre_control_settle_counts(kernel);
     } else if (kernel->care->revival.runs) {

@@ -575,7 +575,8 @@ typedef struct gyre_backend_ops {
 
     /*
      * optional since 2.0   threads: any   blocks: no
-     * A named table of further operations, constant while the device is open: "peers" (peer.h), "host_memory" (host_memory.h).
+     * A named table of further operations, constant while the device is open: "peers" (peer.h), "host_memory" (host_memory.h), "peek"
+     * (peek.h).
      * UNIMPLEMENTED for another name or a later version. Absent: there is none.
      */
     gyre_status (*get_extension)(gyre_device *device, const char *name, uint32_t version, const void **out);

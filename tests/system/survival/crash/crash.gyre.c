@@ -152,6 +152,16 @@ GYRE_KERNEL_WITH(fragile_sums, crash_request, crash_reply, gyre_none, crash_buff
     return GYRE_REPLY;
 }
 
+/* It keeps nothing, and what it reads is written from outside. */
+#define READ_BUFFERS(IN, INOUT) IN(u64, weights)
+GYRE_BUFFERS(read_buffers, READ_BUFFERS)
+GYRE_KERNEL_WITH(fragile_reads, crash_request, crash_reply, gyre_none, read_buffers)
+{
+    reply->number = request->number;
+    reply->check = buffers->weights[0];
+    return GYRE_REPLY;
+}
+
 /* Reads a span, which another worker has elsewhere. */
 GYRE_KERNEL(fragile_spans, crash_span, crash_reply)
 {

@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <gyre/collect.h>
 
+#include "core/kernel/kernel.h"
 #include "faults.h"
 #include "tests/conformance/kernels/collect.h"
 #include "tests/random.h"
@@ -283,10 +285,73 @@ static void workers_are_killed_at_any_moment(void)
     gyre_close(world.runtime);
 }
 
+/* ---- a worker dies while its kernel stands ---- */
+
+static gyre_kernel *launch_reading(gyre_runtime *runtime, const char *name, const char *backend)
+{
+    gyre_buffer *weights = NULL;
+    gyre_kernel *kernel = NULL;
+    must(gyre_buffer_alloc(runtime, backend, 0, sizeof(uint64_t), &weights));
+    const gyre_binding_name binding = {"weights", weights};
+    const gyre_launch_desc launch = {.size = sizeof launch,
+                                     .source = CRASH_KERNELS,
+                                     .kernel = "fragile_reads",
+                                     .name = name,
+                                     .backend = backend,
+                                     .blocks = 1,
+                                     .bindings = &binding,
+                                     .binding_count = 1};
+    must(gyre_launch(runtime, &launch, &kernel));
+    return kernel;
+}
+
+/* The status is for the caller, who may have killed a part. */
+static void *sum_weights(void *kernels)
+{
+    const gyre_collect_desc weights = {
+        .size = sizeof weights, .kernels = kernels, .kernel_count = 2, .buffer = "weights"};
+    (void)gyre_all_reduce(&weights, GYRE_COLLECT_SUM, soon());
+    return NULL;
+}
+
+static void await_pause(const gyre_kernel *kernel)
+{
+    const uint64_t limit = soon();
+    while (__atomic_load_n(&kernel->order.verb, __ATOMIC_RELAXED) != GYRE_VERB_PAUSE) {
+        require(gyre_now_ns() < limit);
+        usleep(1000);
+    }
+}
+
+/* Without checkpoints, which it does not need: it keeps nothing. */
+static void a_kernel_that_stood_when_its_worker_died_goes_on(void)
+{
+    const char *const settings[] = {"backend.first.library=" COLLECT_LIBRARY,
+                                    "backend.first.isolation=process", "gyre.check=off",
+                                    "kernel.default.stop_timeout_ms=60000", NULL};
+    const gyre_open_desc open = {.size = sizeof open, .backend = "cpu", .settings = settings};
+    const crash_request request = {.number = 7};
+    gyre_runtime *runtime = NULL;
+    crash_reply reply;
+    pthread_t collector;
+    must(gyre_open(&open, &runtime));
+    gyre_kernel *kernels[] = {launch_reading(runtime, "one", "first"), launch_reading(runtime, "two", "cpu")};
+    halt_worker(worker_of(getpid()));
+    require(pthread_create(&collector, NULL, sum_weights, kernels) == 0);
+    await_pause(kernels[0]);
+    require(kill_worker());
+    pthread_join(collector, NULL);
+    must(gyre_call(gyre_kernel_queue(kernels[0]), &request, sizeof request, &reply, sizeof reply, NULL,
+                   soon()));
+    require(reply.number == request.number);
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
     {"workers_die_at_every_call", workers_die_at_every_call},
     {"two_parts_die_at_once", two_parts_die_at_once},
     {"a_lost_part_leaves_all_as_they_were", a_lost_part_leaves_all_as_they_were},
+    {"a_kernel_that_stood_when_its_worker_died_goes_on", a_kernel_that_stood_when_its_worker_died_goes_on},
     {"workers_are_killed_at_any_moment", workers_are_killed_at_any_moment},
 };
 
