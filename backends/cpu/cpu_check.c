@@ -75,8 +75,9 @@ void cpu_check_close(struct gyre_device *device)
 static bool prepare_block(struct cpu_worker *worker, struct cpu_watched *watched)
 {
     const struct cpu_settings *const settings = &worker->resident->device->settings;
-    watched->latest =
-        calloc((size_t)worker->resident->lanes * worker->resident->together, sizeof *watched->latest);
+    const size_t lanes = (size_t)worker->resident->lanes * worker->resident->together;
+    watched->latest = calloc(2 * lanes, sizeof *watched->latest);
+    watched->more = watched->latest ? watched->latest + lanes : NULL;
     if (settings->checks & CPU_CHECK_DEADLOCK)
         cpu_lanes_on_divergence(worker->lanes, cpu_finding_deadlock);
     if (!(settings->checks & CPU_CHECK_SCHEDULE))
@@ -146,6 +147,14 @@ static bool runs_in_order(const struct gyre_resident *resident)
            (gyre_form_shares(resident->kernel->form) && resident->blocks == 1);
 }
 
+void cpu_check_run(struct cpu_worker *worker)
+{
+    const struct cpu_watched *const watched = worker->watched;
+    const size_t lanes = (size_t)worker->resident->lanes * worker->resident->together;
+    if (watched && watched->latest)
+        memset(watched->latest, 0, 2 * lanes * sizeof *watched->latest);
+}
+
 void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t size)
 {
     struct cpu_watched *const watched = worker->watched;
@@ -166,6 +175,7 @@ void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t si
     struct cpu_handled *const handled = &checks->handled[watched->message % CPU_HANDLED_MAX];
     *handled = (struct cpu_handled){.message = watched->message, .block = worker->block, .worker = worker};
     snprintf(handled->kernel, sizeof handled->kernel, "%s", worker->resident->kernel->name);
+    cpu_check_run(worker);
     cpu_written_receive(worker);
     cpu_written_begin(worker);
     if (checks->traffic)
@@ -340,13 +350,30 @@ static void ask_block(const gyre_context *context)
         worker->watched->asks_block = true;
 }
 
+static void emit(gyre_context *context, const void *code)
+{
+    const struct cpu_worker *const worker = context->owner;
+    if (worker->watched && worker->watched->message && gyre_form_shares(worker->resident->kernel->form) &&
+        lane_of(context) > 0)
+        cpu_finding_emits(context, code);
+}
+
+static void ask_for_more(gyre_context *context, const void *code)
+{
+    const struct cpu_worker *const worker = context->owner;
+    if (worker->watched && worker->watched->latest)
+        worker->watched->more[lane_of(context)] = code;
+}
+
 static const gyre_cpu_watch functions = {.version = GYRE_CPU_WATCH_VERSION,
                                          .begin = begin_lane,
                                          .end = end_lane,
                                          .touch = touch_memory,
                                          .wait = wait_at_barrier,
                                          .step = step,
-                                         .block = ask_block};
+                                         .block = ask_block,
+                                         .emit = emit,
+                                         .more = ask_for_more};
 
 gyre_status cpu_check_adopt(const gyre_module *module, const char *path)
 {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cpu_finding.h"
 #include "cpu_place.h"
 #include "cpu_resident.h"
 #include "cpu_watched.h"
@@ -85,7 +86,12 @@ static const char *last_name(const char *name)
 static void tell(const gyre_cpu_fault *fault, const char *place, const char *name, char *sentence,
                  size_t size)
 {
-    if (fault->count == GYRE_CPU_COUNT_UNKNOWN)
+    if (fault->count == GYRE_CPU_COUNT_NULL)
+        snprintf(sentence, size,
+                 "%s: an access through NULL, which gyre_emit gives when the port has no place left for this "
+                 "call, and gyre_items for an empty part; byte:",
+                 place);
+    else if (fault->count == GYRE_CPU_COUNT_UNKNOWN)
         snprintf(sentence, size, "%s: an atomic operation behind the last item of '%s', by items:", place,
                  name);
     else
@@ -97,24 +103,35 @@ static void tell(const gyre_cpu_fault *fault, const char *place, const char *nam
 static void tell_shortly(const gyre_cpu_fault *fault, const char *place, const char *name, char *text,
                          size_t size)
 {
-    if (fault->count == GYRE_CPU_COUNT_UNKNOWN)
+    if (fault->count == GYRE_CPU_COUNT_NULL)
+        snprintf(text, size, "%s: through NULL, byte %lld", cpu_place_short(place), (long long)fault->index);
+    else if (fault->count == GYRE_CPU_COUNT_UNKNOWN)
         snprintf(text, size, "%s: beyond the end of %s", cpu_place_short(place), last_name(name));
     else
         snprintf(text, size, "%s: index %lld of %s[%llu]", cpu_place_short(place), (long long)fault->index,
                  last_name(name), (unsigned long long)fault->count);
 }
 
-/* Nobody gets the failure of a hook of a keyed actor, such as a reminder: the log has to have it. */
-static void tell_hook(const struct cpu_worker *worker, const char *sentence, gyre_i64 index)
+/*
+ * Nobody gets the failure of a hook of a keyed actor, such as a reminder: the log has to have it, once for each place. A worker that is
+ * in a hook is at no message, so it does not have the lock of the checks.
+ */
+static void tell_hook(const struct cpu_worker *worker, const gyre_cpu_fault *fault, const char *sentence)
 {
-    const gyre_host *const host = worker->resident->device->host;
+    const struct gyre_device *const device = worker->resident->device;
     char text[768];
     if (!worker->watched || worker->watched->message)
         return;
+    pthread_mutex_lock(&device->checks->lock);
+    const bool told = fault->file ? cpu_finding_was_told(worker, fault->file, fault->line)
+                                  : cpu_finding_was_told(worker, fault->at, 0);
+    pthread_mutex_unlock(&device->checks->lock);
+    if (told)
+        return;
     snprintf(text, sizeof text,
-             "kernel '%s': check memory: outside of a message, in a reminder, say: %s %lld",
-             worker->resident->kernel->name, sentence, (long long)index);
-    host->log(host->context, GYRE_LOG_WARNING, text);
+             "kernel '%s': check memory: in a hook, such as GYRE_BORN or GYRE_REMINDED: %s %lld",
+             worker->resident->kernel->name, sentence, (long long)fault->index);
+    device->host->log(device->host->context, GYRE_LOG_WARNING, text);
 }
 
 void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault)
@@ -131,7 +148,7 @@ void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault)
         snprintf(name, sizeof name, "%s", fault->type);
     tell(fault, place, name, sentence, sizeof sentence);
     context->services->log(context, sentence, fault->index);
-    tell_hook(worker, sentence, fault->index);
+    tell_hook(worker, fault, sentence);
     if (worker->watched)
         worker->watched->has_left = true;
     if (context->failed)

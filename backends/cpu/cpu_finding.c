@@ -136,6 +136,11 @@ static bool was_told(struct cpu_checks *checks, const void *first, const void *s
     return false;
 }
 
+bool cpu_finding_was_told(const struct cpu_worker *worker, const void *place, uint32_t line)
+{
+    return was_told(checks_of(worker), place, (const void *)(uintptr_t)line);
+}
+
 /* Logs the sentence, with the request behind it. */
 static void log_finding(const struct cpu_worker *worker, const char *check, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -421,7 +426,8 @@ void cpu_finding_add_waiter(const struct cpu_worker *worker, const void *code, c
 
 void cpu_finding_waiters(const struct cpu_worker *worker, const char *list)
 {
-    log_finding(worker, "deadlock", "nobody can go on: %s", list);
+    log_finding(worker, "deadlock", "nobody can go on: %s; what they look at was the same %d times in turn",
+                list, CPU_LOOKS_IN_VAIN);
 }
 
 void cpu_finding_stuck(gyre_context *context, const void *code)
@@ -432,18 +438,60 @@ void cpu_finding_stuck(gyre_context *context, const void *code)
     fail_message(context, "%s: deadlock, waits for ever", cpu_place_short(place_of(worker, code)));
 }
 
+/* ---- ports ---- */
+
+void cpu_finding_emits(gyre_context *context, const void *code)
+{
+    const struct cpu_worker *const worker = context->owner;
+    char place[SOURCE_MAX + 336];
+    if (context->failed)
+        return;
+    fail_message(context, "%s: lane %u emits", cpu_place_short(place_of(worker, code)), lane_of(context));
+    context->fail_code = GYRE_FAILURE_PORT;
+    if (was_told(checks_of(worker), code, worker->resident->kernel))
+        return;
+    cpu_finding_place(worker, code, place, sizeof place);
+    log_finding(worker, "any", "lane %u emits at %s, and only lane 0 does%s", lane_of(context), place,
+                worker->resident->grid ? ", that of block 0" : " in a block kernel");
+}
+
+/* Writes "lane 1 ended after FILE:12 (`...`)", or where the lane asked for another call. */
+static void write_end(const struct cpu_worker *worker, uint32_t lane, char *text, size_t size)
+{
+    const struct cpu_watched *const watched = worker->watched;
+    char place[SOURCE_MAX + 336] = "without touching shared memory";
+    const void *const code = watched->more[lane] ? watched->more[lane] : watched->latest[lane];
+    if (code)
+        cpu_finding_place(worker, code, place, sizeof place);
+    snprintf(text, size, "lane %u %s%s", lane,
+             watched->more[lane] ? "returns it at "
+             : code              ? "ended after "
+                                 : "ended ",
+             place);
+}
+
 void cpu_finding_more(gyre_context *context, uint32_t asked)
 {
     const struct cpu_worker *const worker = context->owner;
     const struct gyre_resident *const resident = worker->resident;
+    const void *const *const more = worker->watched->more;
     const uint32_t lanes = resident->lanes * resident->together;
+    char one[SOURCE_MAX + 400], other[SOURCE_MAX + 400];
+    uint32_t with = 0, without = 0;
     fail_message(context, "%u of %u lanes return GYRE_MORE", asked, lanes);
-    if (!was_told(checks_of(worker), resident->kernel, worker))
-        log_finding(
-            worker, "any",
-            "%u of the %u lanes that share the message return GYRE_MORE, and the others do not: either all "
-            "return it or none",
-            asked, lanes);
+    if (was_told(checks_of(worker), resident->kernel, worker))
+        return;
+    while (with < lanes - 1 && !more[with])
+        with++;
+    while (without < lanes - 1 && more[without])
+        without++;
+    write_end(worker, with, one, sizeof one);
+    write_end(worker, without, other, sizeof other);
+    log_finding(
+        worker, "any",
+        "%u of the %u lanes that share the message return GYRE_MORE, and the others do not (%s, %s): either all "
+        "return it or none",
+        asked, lanes, one, other);
 }
 
 /* ---- orders ---- */

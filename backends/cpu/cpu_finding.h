@@ -14,6 +14,9 @@
 
 struct cpu_worker;
 
+/** A handler or lane that found the same so often in turn, while everybody else waits, is taken to wait for ever. */
+enum { CPU_LOOKS_IN_VAIN = 200000 };
+
 /** The access races with an earlier one. `earlier->address`: the first byte of the access that both touch. */
 void cpu_finding_race(gyre_context *context, const struct cpu_touch *touch,
                       const struct cpu_earlier *earlier);
@@ -28,6 +31,8 @@ void cpu_finding_add_waiter(const struct cpu_worker *worker, const void *code, c
 void cpu_finding_waiters(const struct cpu_worker *worker, const char *list);
 /** Fails a message whose handler waits for ever at this place. */
 void cpu_finding_stuck(gyre_context *context, const void *code);
+/** A lane other than the first one of a block emits a message. */
+void cpu_finding_emits(gyre_context *context, const void *code);
 /** Some lanes of a message return GYRE_MORE, `asked` of them, and others do not. */
 void cpu_finding_more(gyre_context *context, uint32_t asked);
 /** Writes "FILE:LINE (`...`)", the place of an instruction of a handler with its text. */
@@ -60,6 +65,8 @@ void cpu_finding_order(gyre_context *context, const struct cpu_difference *diffe
 bool cpu_finding_unwritten(gyre_context *context, const struct cpu_touch *touch);
 /** Tells of the worker's `unwritten`. `later`: the access by which a lane writes the bytes after all; NULL: none does. */
 void cpu_finding_unwritten_scratch(struct cpu_worker *worker, const struct cpu_touch *later, uint32_t lane);
+/** Whether the log has something of this place already: an instruction, or a line of a file. If not, it counts as told from now on. */
+bool cpu_finding_was_told(const struct cpu_worker *worker, const void *place, uint32_t line);
 /** The number of a lane in findings. */
 uint32_t cpu_finding_lane(const gyre_context *context);
 

@@ -13,7 +13,7 @@
 #include "cpu_resident.h"
 #include "cpu_watched.h"
 
-enum { PLACES = 4, REPEATS_MAX = 200000, LIST_MAX = 1800, PLACE_MAX = 512 };
+enum { PLACES = 4, LIST_MAX = 1800, PLACE_MAX = 512 };
 
 /** What a lane looked at since it last did something new. */
 struct lane_looks {
@@ -102,7 +102,7 @@ static bool all_wait(const struct cpu_stuck *stuck, const gyre_context *context)
 {
     for (uint32_t i = 0; i < stuck->lane_count; i++)
         if (cpu_lanes_runs(context, i) &&
-            (stuck->lanes[i].change != stuck->changes || stuck->lanes[i].repeats < REPEATS_MAX))
+            (stuck->lanes[i].change != stuck->changes || stuck->lanes[i].repeats < CPU_LOOKS_IN_VAIN))
             return false;
     return true;
 }
@@ -172,7 +172,7 @@ bool cpu_stuck_note(struct cpu_stuck *stuck, const gyre_context *context, const 
     looks->repeats =
         repeats(stuck, looks, touch) && is_own(worker->resident, touch->range->sort) ? looks->repeats + 1 : 0;
     looks->latest = *touch;
-    if (looks->repeats < REPEATS_MAX || looks->repeats % 1024 != 0 || !all_wait(stuck, context))
+    if (looks->repeats < CPU_LOOKS_IN_VAIN || looks->repeats % 1024 != 0 || !all_wait(stuck, context))
         return false;
     tell(stuck, context);
     return true;

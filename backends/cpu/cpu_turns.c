@@ -29,8 +29,6 @@ enum {
 #define BEGIN_NS UINT64_C(1000000000000)
 /* how much later it is when a process goes on in place of one that ended */
 #define CRASH_NS UINT64_C(1000000000)
-/* A handler that found the same so often, while everybody else waits, waits for ever. */
-#define REPEATS_MAX 200000
 /* After so many accesses a turn ends even beyond the limit of switches, because the handler may wait for another one. */
 #define QUIET_MAX 100000
 
@@ -172,7 +170,7 @@ static void nap(struct cpu_turns *turns, uint64_t *nap_ns)
 
 static bool waits_for_ever(const struct cpu_turn *turn)
 {
-    return turn->inside && turn->is_guarded && turn->repeats >= REPEATS_MAX;
+    return turn->inside && turn->is_guarded && turn->repeats >= CPU_LOOKS_IN_VAIN;
 }
 
 /* Whether some are inside of handlers, each of them waits, and nobody else has anything to do. */
@@ -321,7 +319,7 @@ void cpu_turns_point(struct cpu_worker *worker, const struct cpu_touch *touch)
         return;
     turns->switches++;
     turns->quiet = 0;
-    if (turn->repeats >= REPEATS_MAX && touch->how & GYRE_TOUCH_ATOMIC)
+    if (turn->repeats >= CPU_LOOKS_IN_VAIN && touch->how & GYRE_TOUCH_ATOMIC)
         look_for_deadlock(turn, touch);
     if (!turn->given_up)
         stop_inside(turn);

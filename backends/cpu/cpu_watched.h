@@ -30,7 +30,7 @@ struct cpu_sent {
 
 enum { CPU_SENT_MAX = 4096 };
 
-enum { CPU_HANDLED_MAX = 1024, CPU_PLACES_MAX = 64, CPU_PAIRS_MAX = 256 };
+enum { CPU_HANDLED_MAX = 65536, CPU_PLACES_MAX = 64, CPU_PAIRS_MAX = 256 };
 
 /** A message that was handled: for the sentence about a race with a later message. */
 struct cpu_handled {
@@ -98,6 +98,7 @@ struct cpu_watched {
     uint64_t scratch_first;                /* where the scratch begins in it */
     uint64_t written_size;
     const void **latest; /* each lane's latest access in this run; NULL: the lanes share no message */
+    const void **more;   /* where each lane asked for another call in this run; NULL: it did not */
     uint64_t seed;       /* of the run; 0: lanes run in their order */
     struct cpu_explored *explored; /* for the check `schedule`; NULL: none */
     struct cpu_stuck *stuck;       /* for the checks `schedule` and `deadlock` together; NULL: none */

@@ -76,11 +76,24 @@ index)
     fails -15 "$file:$(marked | tr -d ' '): "
     [[ "$err" != *"warning: kernel"* ]] || fail "expected nothing else to be found"
     ;;
+null)
+    fails -15 "$file:$(marked | tr -d ' '): through NULL, byte "
+    ;;
+hook)
+    exits 1
+    says "in a hook, such as GYRE_BORN or GYRE_REMINDED"
+    checks=$((checks + 1))
+    [[ $(grep -c 'in a hook' <<<"$err") -eq 1 ]] || fail "expected the place in the log once"
+    names_marked
+    ;;
 port)
-    fails -17 "in a block kernel lane 0 emits"
+    fails -17 "$file:$(marked | tr -d ' '): lane 1 emits"
+    names_marked
     ;;
 more)
-    fails -20 "1 of 32 lanes return GYRE_MORE"
+    exits 1
+    prints " of 32 lanes return GYRE_MORE"
+    names_marked
     ;;
 lanes)
     fails -3 "$file:"

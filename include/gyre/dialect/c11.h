@@ -446,6 +446,8 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 #define GYRE_ATOMIC_AT_(pointer)        (pointer)
 #define GYRE_STORES_(pointer, size)     ((void)0)
 #define GYRE_WATCH_BLOCK_(context)      ((void)0)
+#define GYRE_WATCH_EMIT_(context)       ((void)0)
+#define GYRE_WATCH_MORE_(context)       ((void)0)
 #endif
 
 /*

@@ -209,6 +209,9 @@ gyre_refuse_emitted_(const gyre_cpu_port_type *port, gyre_u64 behind, gyre_u64 s
     gyre_refuse_(&fault);
 }
 
+/* no memory of a program lies below this address, and members of a struct at NULL do */
+#define GYRE_NULL_REACH_ 4096
+
 __attribute__((__noinline__)) GYRE_UNCHECKED_ static void
 gyre_refuse_access_(const gyre_call_ *call, const gyre_u8 *at, gyre_u64 size, const void *code)
 {
@@ -220,7 +223,9 @@ gyre_refuse_access_(const gyre_call_ *call, const gyre_u8 *at, gyre_u64 size, co
     char name[GYRE_RANGE_NAME_] = "memory";
     gyre_cpu_fault fault = {
         .at = code, .name = name, .index = (gyre_i64)(gyre_u64)at, .code = GYRE_FAILURE_INDEX};
-    if (range) {
+    if ((gyre_u64)at < GYRE_NULL_REACH_) {
+        fault.count = GYRE_CPU_COUNT_NULL;
+    } else if (range) {
         const gyre_u8 *const end = gyre_range_end_(call, range);
         const gyre_u32 length = range->length < sizeof name - 1 ? range->length : sizeof name - 1;
         gyre_move_(name, range->name, length);
@@ -329,6 +334,8 @@ GYRE_UNCHECKED_ void *memset(void *to, int byte, size_t size)
 #define GYRE_WATCH_END_(context)                 ((void)0)
 #define GYRE_WATCH_WAIT_(context)                ((void)0)
 #define GYRE_WATCH_BLOCK_(context)               ((void)0)
+#define GYRE_WATCH_EMIT_(context)                ((void)0)
+#define GYRE_WATCH_MORE_(context)                ((void)0)
 
 #endif /* GYRE_WATCHED */
 

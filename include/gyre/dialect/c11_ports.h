@@ -135,6 +135,7 @@ GYRE_UNCHECKED_ static void gyre_clear_(unsigned char *at, gyre_u64 size)
 GYRE_INLINE_ GYRE_GLOBAL void *gyre_emit_(gyre_context *gyre, gyre_cpu_port *port, gyre_u64 front,
                                           gyre_u64 least)
 {
+    GYRE_WATCH_EMIT_(gyre);
     if (port->emitted >= port->most) {
         if (port->most == 0) /* only block 0 of a grid kernel has places */
             gyre_fail_(gyre, GYRE_FAILURE_PORT, "in a grid kernel lane 0 of block 0 emits");
@@ -159,6 +160,7 @@ GYRE_INLINE_ GYRE_GLOBAL void *gyre_emit_(gyre_context *gyre, gyre_cpu_port *por
 GYRE_INLINE_ GYRE_GLOBAL void *gyre_ask_(gyre_context *gyre, gyre_cpu_port *port, gyre_u32 token,
                                          gyre_u64 least)
 {
+    GYRE_WATCH_EMIT_(gyre); /* here as well: the line that is told is the one that calls this function */
     GYRE_GLOBAL void *place = gyre_emit_(gyre, port, sizeof(gyre_link_ask), least);
     if (token == 0)
         gyre_fail_(gyre, GYRE_FAILURE_PORT, "gyre_ask: a token is not 0");
@@ -218,6 +220,7 @@ GYRE_INLINE_ GYRE_GLOBAL void *gyre_flow_(gyre_context *gyre, gyre_u64 size, voi
 GYRE_INLINE_ gyre_result gyre_more_(gyre_context *gyre, gyre_cpu_port *first)
 {
     (void)gyre;
+    GYRE_WATCH_MORE_(gyre);
     first->again++;
     return GYRE_NO_REPLY;
 }

@@ -208,5 +208,15 @@ GYRE_TSAN_ATOMICS_(unsigned long, __tsan_atomic64)
         if (gyre_watcher_)                                                                                   \
             gyre_watcher_->block(context);                                                                   \
     } while (0)
+#define GYRE_WATCH_EMIT_(context)                                                                            \
+    do {                                                                                                     \
+        if (gyre_watcher_)                                                                                   \
+            gyre_watcher_->emit((context), __builtin_return_address(0));                                     \
+    } while (0)
+#define GYRE_WATCH_MORE_(context)                                                                            \
+    do {                                                                                                     \
+        if (gyre_watcher_)                                                                                   \
+            gyre_watcher_->more((context), __builtin_return_address(0));                                     \
+    } while (0)
 
 #endif

@@ -17,6 +17,7 @@ struct gyre_context;
 
 /** The access that a handler compiled with checks was about to make. */
 #define GYRE_CPU_COUNT_UNKNOWN (~(gyre_u64)0)
+#define GYRE_CPU_COUNT_NULL    (~(gyre_u64)0 - 1)
 
 typedef struct gyre_cpu_fault {
     const char *file; /* NULL: `at` says where the access is */
@@ -26,8 +27,9 @@ typedef struct gyre_cpu_fault {
     const char *type; /* the type of an unnamed array, as its compiler writes it */
     gyre_u32 line, column;
     gyre_i64 index;
-    gyre_u64
-        count; /* how many items the array or buffer has; GYRE_CPU_COUNT_UNKNOWN: `index` counts from its end */
+    /* how many items the array or buffer has; GYRE_CPU_COUNT_UNKNOWN: `index` counts from its end; GYRE_CPU_COUNT_NULL: the access is
+       through NULL, and `index` counts bytes */
+    gyre_u64 count;
     gyre_i32 code; /* GYRE_FAILURE_* */
 } gyre_cpu_fault;
 

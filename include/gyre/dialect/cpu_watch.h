@@ -11,7 +11,7 @@
 
 #include "gyre/types.h"
 
-#define GYRE_CPU_WATCH_VERSION 4
+#define GYRE_CPU_WATCH_VERSION 5
 
 /** What a range of memory is. The backend watches none of the first sort: the handler's call has it to itself. */
 enum {
@@ -56,6 +56,10 @@ typedef struct gyre_cpu_watch {
     void (*step)(struct gyre_context *context, const void *code);
     /** The handler asks for the number of its block, so it may have memory that is its block's own. */
     void (*block)(const struct gyre_context *context);
+    /** A lane emits a message. Called before the place for it is looked for. */
+    void (*emit)(struct gyre_context *context, const void *code);
+    /** A lane asks for another call of the handler: it is about to return GYRE_MORE. */
+    void (*more)(struct gyre_context *context, const void *code);
 } gyre_cpu_watch;
 
 /** Exported by watched files: takes the functions, and returns the version of this interface that the file has. */

@@ -18,7 +18,7 @@ GYRE_BLOCK_KERNEL_TO(cut, item, gyre_none, next_ports, gyre_none)
         return GYRE_NO_REPLY;
     GYRE_GLOBAL item *out = gyre_emit(gyre, next);
     out->number = gyre_turn(gyre);
-    return gyre_turn(gyre) + 1 < request->number ? GYRE_MORE : GYRE_NO_REPLY;
+    return gyre_turn(gyre) + 1 < request->number ? GYRE_MORE : GYRE_NO_REPLY; /* first */
 }
 
 GYRE_KERNEL(take, item, item)

@@ -15,7 +15,7 @@ GYRE_PORTS(next_ports, NEXT)
 GYRE_BLOCK_KERNEL_TO(cut, item, gyre_none, next_ports, gyre_none)
 {
     if (gyre_lane(gyre) == 1)
-        *gyre_emit(gyre, next) = *request;
+        *gyre_emit(gyre, next) = *request; /* first */
     return GYRE_NO_REPLY;
 }
 
