@@ -77,30 +77,32 @@ static void pass_reply(struct gyre_cluster *cluster)
 
 /* ---- completions ---- */
 
+/* What a caller asks for: up to `count` replies, `size` bytes apart, and their completions. */
 struct wish {
-    void *reply;
-    size_t size;
-    gyre_completion *completion;
-    uint64_t index; /* UINT64_MAX: any */
+    unsigned char *replies;
+    size_t size, count;
+    gyre_completion *completions; /* NULL: a failure is told by the status */
+    uint64_t index;               /* UINT64_MAX: any */
+    size_t taken;
 };
 
-static gyre_status give(const struct wish *wish, const gyre_completion *completion,
-                        const unsigned char *bytes)
+static gyre_status give(struct wish *wish, const gyre_completion *completion, const unsigned char *bytes)
 {
     if (completion->length > wish->size)
         return gyre_error_set(GYRE_INVALID, "a reply has %u bytes, found room for %zu", completion->length,
                               wish->size);
+    const size_t place = wish->taken++;
     if (completion->length)
-        memcpy(wish->reply, bytes, completion->length);
-    if (wish->completion)
-        *wish->completion = *completion;
+        memcpy(wish->replies + place * wish->size, bytes, completion->length);
+    if (wish->completions)
+        wish->completions[place] = *completion;
     else if (completion->outcome == GYRE_HANDLER_FAILED)
         return gyre_error_set(GYRE_FAILED, "%s", completion->failure_text);
     return GYRE_OK;
 }
 
 /* Takes a completion that another caller's wait came across. */
-static gyre_status take_kept(struct gyre_cluster *cluster, const struct wish *wish)
+static gyre_status take_kept(struct gyre_cluster *cluster, struct wish *wish)
 {
     struct gyre_client_reply **link = &cluster->kept;
     while (*link && wish->index != UINT64_MAX && (*link)->completion.index != wish->index)
@@ -133,7 +135,7 @@ static gyre_status keep(struct gyre_cluster *cluster, const gyre_completion *com
 }
 
 /* Looks at the replies of the block that was read. AGAIN when the wish is not among them. A reply that is not taken stays. */
-static gyre_status take_read(struct gyre_cluster *cluster, const struct wish *wish)
+static gyre_status take_read(struct gyre_cluster *cluster, struct wish *wish)
 {
     for (struct gyre_cluster_walk before = cluster->walk; gyre_cluster_walk_next(&cluster->walk);
          before = cluster->walk) {
@@ -162,7 +164,7 @@ static gyre_status take_read(struct gyre_cluster *cluster, const struct wish *wi
 }
 
 /* Under the lock. */
-static gyre_status take_one(struct gyre_cluster *cluster, const struct wish *wish)
+static gyre_status take_one(struct gyre_cluster *cluster, struct wish *wish)
 {
     gyre_status status = take_kept(cluster, wish);
     while (status == GYRE_AGAIN) {
@@ -177,6 +179,24 @@ static gyre_status take_one(struct gyre_cluster *cluster, const struct wish *wis
     return status;
 }
 
+/*
+ * Takes one completion, and those that are at hand behind it. What is wrong with one of these is told by the next call, which finds it first. Under
+ * the lock.
+ */
+static gyre_status take_some(struct gyre_cluster *cluster, struct wish *wish)
+{
+    const gyre_status first = take_one(cluster, wish);
+    gyre_status status = first;
+    while (status == GYRE_OK && wish->taken < wish->count) {
+        status = take_kept(cluster, wish);
+        if (status == GYRE_AGAIN)
+            status = take_read(cluster, wish);
+    }
+    if (first == GYRE_OK && status != GYRE_OK)
+        gyre_error_clear();
+    return first;
+}
+
 /* A failure is told by who sends or settles. */
 static void settle_quietly(struct gyre_cluster *cluster)
 {
@@ -185,11 +205,11 @@ static void settle_quietly(struct gyre_cluster *cluster)
     gyre_error_let_go();
 }
 
-static gyre_status receive(struct gyre_cluster *cluster, const struct wish *wish, uint64_t deadline_ns)
+static gyre_status receive(struct gyre_cluster *cluster, struct wish *wish, uint64_t deadline_ns)
 {
     for (;;) {
         pthread_mutex_lock(&cluster->lock);
-        const gyre_status status = take_one(cluster, wish);
+        const gyre_status status = take_some(cluster, wish);
         const uint64_t position = cluster->position;
         if (status == GYRE_AGAIN || status == GYRE_UNAVAILABLE)
             settle_quietly(cluster);
@@ -213,14 +233,29 @@ gyre_status gyre_cluster_receive(gyre_cluster *cluster, void *reply, size_t size
 {
     if (!cluster || (!reply && size))
         return GYRE_ARGUMENTS("gyre_cluster_receive", {"cluster", cluster}, {"reply", reply || !size});
-    const struct wish wish = {.reply = reply, .size = size, .completion = completion, .index = UINT64_MAX};
+    struct wish wish = {
+        .replies = reply, .size = size, .count = 1, .completions = completion, .index = UINT64_MAX};
     return receive(cluster, &wish, deadline_ns);
+}
+
+gyre_status gyre_cluster_receive_batch(gyre_cluster *cluster, void *replies, size_t size, size_t count,
+                                       gyre_completion *completions, size_t *received, uint64_t deadline_ns)
+{
+    if (!cluster || (!replies && size) || !completions || !received)
+        return GYRE_ARGUMENTS("gyre_cluster_receive_batch", {"cluster", cluster},
+                              {"replies", replies || !size}, {"completions", completions},
+                              {"received", received});
+    struct wish wish = {
+        .replies = replies, .size = size, .count = count, .completions = completions, .index = UINT64_MAX};
+    const gyre_status status = count ? receive(cluster, &wish, deadline_ns) : GYRE_OK;
+    *received = wish.taken;
+    return status;
 }
 
 gyre_status gyre_cluster_call(gyre_cluster *cluster, const void *request, size_t request_size, void *reply,
                               size_t reply_size, gyre_completion *completion, uint64_t deadline_ns)
 {
-    struct wish wish = {.reply = reply, .size = reply_size, .completion = completion};
+    struct wish wish = {.replies = reply, .size = reply_size, .count = 1, .completions = completion};
     if (!cluster || !request || (!reply && reply_size))
         return GYRE_ARGUMENTS("gyre_cluster_call", {"cluster", cluster}, {"request", request},
                               {"reply", reply || !reply_size});

@@ -117,12 +117,13 @@ bool gyre_cluster_walk_next(struct gyre_cluster_walk *walk)
 size_t gyre_cluster_message_add(unsigned char *block, size_t at, const struct gyre_cluster_message *message,
                                 const void *contents)
 {
-    const size_t room = gyre_cluster_message_room(message->length);
-    memset(block + at, 0, room);
+    const size_t end = at + gyre_cluster_message_room(message->length), filled = at + sizeof *message;
     memcpy(block + at, message, sizeof *message);
     if (message->length)
-        memcpy(block + at + sizeof *message, contents, message->length);
-    return at + room;
+        memcpy(block + filled, contents, message->length);
+    if (filled + message->length < end)
+        memset(block + filled + message->length, 0, end - filled - message->length);
+    return end;
 }
 
 bool gyre_cluster_text_is_name(const char *text, size_t room, bool or_none)

@@ -111,6 +111,7 @@ static gyre_transport_block block_of(const unsigned char *bytes, size_t size)
 /* All replies to that client that were added before these are there, or were given up. */
 static gyre_status append_gathered(struct gyre_shard *shard)
 {
+    gyre_block_seal(shard->replies, shard->replies_at, GYRE_BLOCK_REPLIES);
     const gyre_transport_block block = block_of(shard->replies, shard->replies_at);
     return append_replies(shard, shard->replies_of, &block);
 }
@@ -208,7 +209,6 @@ static gyre_status begin_gathered(struct gyre_shard *shard)
         return GYRE_OK;
     status = settle(shard);
     gyre_cluster_replies_set_unsettled(shard->replies, 0);
-    gyre_block_seal(shard->replies, shard->replies_at, GYRE_BLOCK_REPLIES);
     return status == GYRE_OK ? append_gathered(shard) : status;
 }
 
@@ -224,7 +224,6 @@ static gyre_status send_gathered(struct gyre_shard *shard, bool is_last)
     if (!shard->replies_count)
         return GYRE_OK;
     memcpy(shard->replies, &head, sizeof head);
-    gyre_block_seal(shard->replies, shard->replies_at, GYRE_BLOCK_REPLIES);
     const bool is_alone = is_last && !shard->window.count; /* it would be awaited at once */
     const gyre_status status = is_alone || !gyre_transport_can_begin(shard->site->transport)
                                    ? append_gathered(shard)

@@ -105,6 +105,13 @@ GYRE_API gyre_status gyre_cluster_settle(gyre_cluster *cluster, uint64_t deadlin
 /** Receives the next completion: those of a shard in the order of their requests, those of different shards in any order. As gyre_receive. */
 GYRE_API gyre_status gyre_cluster_receive(gyre_cluster *cluster, void *reply, size_t size,
                                           gyre_completion *completion, uint64_t deadline_ns);
+/**
+ * Receives up to `count` completions: replies `size` bytes apart, completions in an array. Waits for one, and takes with it those that are at
+ * hand; *received tells how many there are. A failure comes alone: *received is 0 then.
+ */
+GYRE_API gyre_status gyre_cluster_receive_batch(gyre_cluster *cluster, void *replies, size_t size,
+                                                size_t count, gyre_completion *completions, size_t *received,
+                                                uint64_t deadline_ns);
 /** Request and reply in one, as gyre_call. */
 GYRE_API gyre_status gyre_cluster_call(gyre_cluster *cluster, const void *request, size_t request_size,
                                        void *reply, size_t reply_size, gyre_completion *completion,

@@ -71,13 +71,17 @@ static natsStatus set_headers(natsMsg *message, const gyre_transport_block *bloc
 static natsStatus publish(gyre_transport_link *link, const nats_ear *ear, const gyre_transport_entry *entry,
                           uint64_t call)
 {
+    const gyre_transport_block *block = &entry->block;
     char subject[NATS_SUBJECT_SIZE], reply[NATS_SUBJECT_SIZE];
     natsMsg *message = NULL;
+    nats_subject(link, subject, "log", entry->log);
     snprintf(reply, sizeof reply, "%s.%" PRIu64, ear->inbox, call);
-    natsStatus status = natsMsg_Create(&message, nats_subject(link, subject, "log", entry->log), reply,
-                                       entry->block.bytes, (int)entry->block.byte_count);
+    if (!block->id && block->expected == GYRE_TRANSPORT_ANY) /* a message would be a copy of the block */
+        return natsConnection_PublishRequest(link->connection, subject, reply, block->bytes,
+                                             (int)block->byte_count);
+    natsStatus status = natsMsg_Create(&message, subject, reply, block->bytes, (int)block->byte_count);
     if (status == NATS_OK)
-        status = set_headers(message, &entry->block);
+        status = set_headers(message, block);
     if (status == NATS_OK)
         status = natsConnection_PublishMsg(link->connection, message);
     natsMsg_Destroy(message);

@@ -191,14 +191,17 @@ static void check_reply(struct bench_load *load, const gyre_completion *completi
         load->oldest++;
 }
 
-static void receive_one(struct bench_load *load)
+/* What is at hand, of one block at most; at least one. */
+static void receive_some(struct bench_load *load)
 {
-    count_state reply;
-    gyre_completion completion;
-    bench_must(
-        gyre_cluster_receive(load->cluster, &reply, sizeof reply, &completion, gyre_in_ms(BENCH_WAIT_MS)),
-        "receiving");
-    check_reply(load, &completion, &reply);
+    static count_state replies[BATCH_MAX];
+    static gyre_completion completions[BATCH_MAX];
+    size_t count = 0;
+    bench_must(gyre_cluster_receive_batch(load->cluster, replies, sizeof replies[0], BATCH_MAX, completions,
+                                          &count, gyre_in_ms(BENCH_WAIT_MS)),
+               "receiving");
+    for (size_t i = 0; i < count; i++)
+        check_reply(load, &completions[i], &replies[i]);
 }
 
 static uint64_t now_ns(void)
@@ -217,10 +220,10 @@ void bench_load_stream(struct bench_load *load, uint32_t batch, uint64_t duratio
         while (load->sent - load->received <= (BENCH_WINDOW - BLOCKS_A_CALL) * (uint64_t)batch &&
                load->sent - load->oldest <= PLACES - BLOCKS_A_CALL * (uint64_t)batch)
             send_blocks(load, BLOCKS_A_CALL, batch);
-        receive_one(load);
+        receive_some(load);
     }
     while (load->received < load->sent)
-        receive_one(load);
+        receive_some(load);
     figures->requests = load->received - before;
     figures->per_second = (double)figures->requests * 1e9 / (double)(now_ns() - begin);
 }
@@ -234,7 +237,7 @@ void bench_load_calls(struct bench_load *load, uint64_t duration_ns, struct benc
     while (now - begin < duration_ns) {
         const uint64_t sent_ns = now;
         send_blocks(load, 1, 1);
-        receive_one(load);
+        receive_some(load);
         now = now_ns();
         bench_histogram_add(&histogram, now - sent_ns);
     }
@@ -254,7 +257,7 @@ void bench_load_fill(struct bench_load *load)
                 load->requests[count++] = next_request(load, shard, key);
             send_requests(load, count, first);
             while (load->received < load->sent)
-                receive_one(load);
+                receive_some(load);
         }
 }
 
@@ -273,7 +276,7 @@ double bench_load_pause(struct bench_load *load, bool all, bool (*stop)(void *co
         load->next_shard = 0;
         send_blocks(load, all ? load->shards : 1, 16);
         while (load->received < load->sent)
-            receive_one(load);
+            receive_some(load);
         const uint64_t took = now_ns() - begin;
         longest = took > longest ? took : longest;
     }

@@ -280,24 +280,35 @@ void send_some(struct client *teller, uint32_t count)
     require(sent == count && index == first);
 }
 
-void receive_some(struct client *teller, uint64_t until)
+static void check_reply(struct client *teller, const gyre_completion *completion, const count_state *reply)
 {
     enum { PLACES = sizeof teller->expected / sizeof teller->expected[0] };
+    const uint64_t place = completion->index % PLACES;
+    require(completion->index < teller->sent && !teller->answered[place]);
+    teller->answered[place] = true;
+    teller->received++;
+    if (teller->fails[place]) {
+        require(completion->outcome == GYRE_HANDLER_FAILED && completion->failure_code == 7);
+        require(strcmp(completion->failure_text, "refused") == 0);
+        return;
+    }
+    require(completion->outcome == GYRE_REPLIED && completion->length == sizeof *reply);
+    require(reply->count == teller->expected[place].count && reply->trace == teller->expected[place].trace);
+}
+
+void receive_some(struct client *teller, uint64_t until)
+{
+    enum { TOGETHER = 7 };
     while (teller->received < until) {
-        count_state reply;
-        gyre_completion completion;
-        must(gyre_cluster_receive(teller->cluster, &reply, sizeof reply, &completion, soon()));
-        const uint64_t place = completion.index % PLACES;
-        require(completion.index < teller->sent && !teller->answered[place]);
-        teller->answered[place] = true;
-        teller->received++;
-        if (teller->fails[place]) {
-            require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == 7);
-            require(strcmp(completion.failure_text, "refused") == 0);
-            continue;
-        }
-        require(completion.outcome == GYRE_REPLIED && completion.length == sizeof reply);
-        require(reply.count == teller->expected[place].count && reply.trace == teller->expected[place].trace);
+        count_state replies[TOGETHER];
+        gyre_completion completions[TOGETHER];
+        const uint64_t left = until - teller->received;
+        size_t count = 0;
+        must(gyre_cluster_receive_batch(teller->cluster, replies, sizeof replies[0],
+                                        left < TOGETHER ? left : TOGETHER, completions, &count, soon()));
+        require(count > 0 && count <= left);
+        for (size_t i = 0; i < count; i++)
+            check_reply(teller, &completions[i], &replies[i]);
     }
 }
 
