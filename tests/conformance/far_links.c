@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pipelines whose kernels are on two devices that use each other's memory: their links go straight, unless `peers` is off. */
 #include "conformance.h"
+#include "kernels/counted.h"
 #include "kernels/links.h"
 #include "kernels/pools.h"
 
@@ -290,6 +291,106 @@ static void words_on_the_other_device_end_their_flows(struct conformance *test)
     must(gyre_pipeline_close(pipeline, soon()));
 }
 
+/* ---- what is only counted ---- */
+
+/* One block makes many messages of each request on the first device, and `blocks` blocks on `device` count them off. */
+static gyre_pipeline *open_count(const struct conformance *test, uint32_t device, uint32_t blocks)
+{
+    static const char *const kernels[] = {"drive", "count_off"};
+    const gyre_link_desc link = {.size = sizeof link, .from = "drive.heads", .to = "count_off"};
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "count",
+                                     .entries = kernels,
+                                     .entry_count = 1,
+                                     .links = &link,
+                                     .link_count = 1};
+    gyre_pipeline *pipeline = NULL;
+    for (uint32_t i = 0; i < 2; i++) {
+        gyre_kernel *kernel = NULL;
+        const gyre_launch_desc launch = {.size = sizeof launch,
+                                         .source = kernel_path("counted.gyre.c"),
+                                         .kernel = kernels[i],
+                                         .backend = test->backend,
+                                         .device = i ? device : 0,
+                                         .blocks = i ? blocks : 1,
+                                         .stage = 1};
+        const gyre_status status = gyre_launch(test->runtime, &launch, &kernel);
+        if (status != GYRE_OK && i && device)
+            not_on_this_machine("a second device");
+        must(status);
+    }
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    return pipeline;
+}
+
+/* Request `number`: 0 to 64 heads; of every fifth one may fail, the first, the last or one in the middle. */
+static herd herd_of(uint64_t number)
+{
+    const uint64_t fails = number / 5 % 97;
+    return (herd){.count = (uint32_t)(number * 7 % (HERD_MOST + 1)),
+                  .first = number % 5 ? number : HEAD_FAILS - fails};
+}
+
+/* The first half of the heads waits for its receiver, which works it off by windows; the rest comes while it does. */
+static void count_off(const struct conformance *test, uint32_t device, uint32_t blocks)
+{
+    gyre_pipeline *pipeline = open_count(test, device, blocks);
+    gyre_kernel *const counter = gyre_kernel_find(test->runtime, "count_off");
+    gyre_queue *queue = gyre_pipeline_queue(pipeline);
+    must(gyre_kernel_deactivate(counter, soon()));
+    for (uint64_t sent = 0; sent < BURSTS; sent++) {
+        const herd request = herd_of(sent);
+        if (sent == BURSTS / 2)
+            must(gyre_kernel_activate(counter, soon()));
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    }
+    for (uint64_t received = 0; received < BURSTS; received++) {
+        const herd request = herd_of(received);
+        const bool fails = request.first <= HEAD_FAILS && HEAD_FAILS - request.first < request.count;
+        gyre_completion completion;
+        must(gyre_receive(queue, NULL, 0, &completion, soon()));
+        require(completion.index == received);
+        require(completion.outcome == (fails ? GYRE_HANDLER_FAILED : GYRE_NOT_REPLIED));
+        require(!fails || completion.failure_code == 7);
+    }
+    require(link_of(pipeline, 0).waiting == 0);
+    must(gyre_pipeline_close(pipeline, soon()));
+}
+
+static void messages_that_are_only_counted_end_their_flows(struct conformance *test)
+{
+    count_off(test, 0, 2);
+}
+
+static void messages_that_are_only_counted_afar_end_their_flows(struct conformance *test)
+{
+    count_off(test, 1, 1);
+}
+
+/* Who has the completion of a request finds in the buffer what all handlers of its messages wrote. */
+static void what_was_written_is_there_when_a_flow_ends(struct conformance *test)
+{
+    enum { ROUNDS = 60 };
+    static uint64_t words[HERD_MOST];
+    gyre_buffer *buffer = NULL;
+    gyre_handle handle;
+    gyre_pipeline *pipeline = open_count(test, 0, 1);
+    must(gyre_buffer_alloc(test->runtime, test->backend, 0, sizeof words, &buffer));
+    must(gyre_buffer_handle(buffer, 0, 0, &handle));
+    for (uint64_t round = 1; round <= ROUNDS; round++) {
+        const herd request = {.words = handle, .first = round * 1000, .count = HERD_MOST};
+        gyre_completion completion;
+        must(
+            gyre_call(gyre_pipeline_queue(pipeline), &request, sizeof request, NULL, 0, &completion, soon()));
+        require(completion.outcome == GYRE_NOT_REPLIED);
+        must(gyre_buffer_download(buffer, 0, words, sizeof words));
+        for (uint64_t place = 0; place < HERD_MOST; place++)
+            require(words[place] == request.first + place);
+    }
+    must(gyre_pipeline_close(pipeline, soon()));
+    must(gyre_buffer_free(buffer));
+}
+
 /* Requests end whose messages are on the other device when that dies: a fault ends the use of all GPUs in the process. */
 static void a_device_that_dies_takes_its_requests_along(struct conformance *test)
 {
@@ -332,6 +433,10 @@ const struct conformance_case far_link_cases[] = {
     {"links_go_through_the_host_without_peers", links_go_through_the_host_without_peers},
     {"a_link_leads_to_the_other_device", a_link_leads_to_the_other_device},
     {"a_pool_lies_on_the_second_device", a_pool_lies_on_the_second_device},
+    {"messages_that_are_only_counted_end_their_flows", messages_that_are_only_counted_end_their_flows},
+    {"messages_that_are_only_counted_afar_end_their_flows",
+     messages_that_are_only_counted_afar_end_their_flows},
+    {"what_was_written_is_there_when_a_flow_ends", what_was_written_is_there_when_a_flow_ends},
     {"words_on_the_other_device_end_their_flows", words_on_the_other_device_end_their_flows},
     {"a_device_that_dies_takes_its_requests_along", a_device_that_dies_takes_its_requests_along},
     {NULL, NULL},

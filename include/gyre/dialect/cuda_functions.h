@@ -40,6 +40,18 @@ GYRE_HELPER void gyre_mark_buffers_(const void *buffers)
                      : "memory");
 }
 
+#if GYRE_STAGE
+/* Not 0: a handler of this block has asked for a buffer that a message names. A word of the block's memory. */
+GYRE_HELPER volatile gyre_u32 *gyre_opened_()
+{
+    __shared__ gyre_u32 opened;
+    return &opened;
+}
+#define GYRE_NOTE_OPENED_() (*gyre_opened_() = 1)
+#else
+#define GYRE_NOTE_OPENED_() ((void)0)
+#endif
+
 /*
  * Reads an entry of the table of buffers, which is host memory: past the caches, id first. A kernel that stays may
  * have cache lines of an earlier buffer in its multiprocessor's cache. Only an acquire drops these lines, so the id is
@@ -49,6 +61,7 @@ GYRE_HELPER gyre_control_handle gyre_handle_entry_(const gyre_control_handle *ta
 {
     const volatile gyre_control_handle *there = table + slot;
     gyre_control_handle entry;
+    GYRE_NOTE_OPENED_();
     asm volatile("ld.acquire.sys.global.u64 %0,[%1];" : "=l"(entry.id) : "l"(&there->id) : "memory");
     entry.address = there->address;
     entry.size = there->size;

@@ -16,13 +16,6 @@
 #define GYRE_DRAIN_TURNS_SHORT 4
 #define GYRE_DRAIN_TURNS_LONG  64
 
-/** Where a window lies in the block's memory. */
-struct gyre_drain_places_ {
-    gyre_chunk *lines; /* messages, which become completions; then what was emitted to each port */
-    gyre_u64 *to;      /* of each message: where its completion goes */
-    gyre_u32 rows;     /* loads of each thread; 0: there is too little memory */
-};
-
 /* Bytes of a window for each message. */
 template <class K> GYRE_HELPER constexpr gyre_u32 gyre_drain_bytes_()
 {
@@ -123,15 +116,6 @@ struct gyre_drain_sum_ {
     gyre_u32 counted, ends, failed;
 };
 
-/*
- * In gyre_drain_places_.to: no address, but how many messages (bits 47 to 62) are to be counted off the flow of the origin in the bits
- * below. No address has bit 63.
- */
-enum { GYRE_DRAIN_FEWER_SHIFT = GYRE_ORIGIN_LAP_SHIFT + GYRE_ORIGIN_LAP_BITS };
-#define GYRE_DRAIN_OWES_         ((gyre_u64)1 << 63)
-#define GYRE_DRAIN_FEWER_(owed)  ((gyre_u32)((owed) >> GYRE_DRAIN_FEWER_SHIFT) & 0xffffu)
-#define GYRE_DRAIN_ORIGIN_(owed) ((owed) & (((gyre_u64)1 << GYRE_DRAIN_FEWER_SHIFT) - 1))
-
 #if !GYRE_LIMITED
 /*
  * Accounts for the messages of a warp, except that what is counted off flows is noted in the window. `came_to`: gyre_link_message_.to behind
@@ -231,6 +215,8 @@ GYRE_HELPER void gyre_drain_handle_(const gyre_cuda_arguments &arguments, gyre_l
         message.origin = gyre_lone_origin_(source, line, message.index);
         sum->failed +=
             gyre_lone_handle_<K, true>(arguments, links, source, line, ports, &message, buffers, gyre);
+        if (gyre_sink_suits_<K>())
+            sum->ends |= gyre->failed;
         sum->counted |= message.counted;
         places.to[slot] = message.to < GYRE_LONE_OWES_ ? message.to : 0;
         if (places.to[slot]) {
@@ -345,9 +331,15 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
     if (threadIdx.x == 0)
         gyre_drain_ask_(arguments, links, source, look);
     gyre_note_missing_(view, gyre_drain_put_(source, *look, mine, places.lines), look->asked);
-    if (gyre_drain_asks_lap_<K>(links, source))
+    const gyre_u32 waits = !gyre_sink_suits_<K>() || !links->far;
+    if (waits && gyre_drain_asks_lap_<K>(links, source))
         links->entries[threadIdx.x].lap = lap;
     __syncthreads();
+    if (!waits && __syncthreads_or((int)gyre_sink_has_sole_(mine))) {
+        if (gyre_drain_asks_lap_<K>(links, source))
+            links->entries[threadIdx.x].lap = lap;
+        __syncthreads();
+    }
     gyre_u32 count = view->first_bad < look->asked ? view->first_bad : look->asked;
     if (source.shared)
         count = gyre_drain_claim_(links, source, count);
@@ -372,8 +364,8 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
 template <class K>
 GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                          const gyre_link_source_ &source, const gyre_drain_places_ &places,
-                                         gyre_u32 count, gyre_u32 goes_on, const void *buffers,
-                                         gyre_context *gyre)
+                                         gyre_u32 count, gyre_u32 goes_on, gyre_sink_debt_ *debt,
+                                         const void *buffers, gyre_context *gyre)
 {
     enum { port_count = gyre_link_shape_<K>::ports };
     const gyre_u32 size = places.rows * (blockDim.x / 4) * GYRE_LINE_CHUNKS;
@@ -387,7 +379,8 @@ GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, g
         atomicAdd(&links->view->failed, (gyre_u64)sum.failed);
     gyre_u32 ends = (gyre_u32)__syncthreads_or((int)sum.ends);
     const gyre_u32 owes = *(volatile gyre_u32 *)&links->owed;
-    if (owes || (port_count > 0 && __syncthreads_or((int)sum.counted))) {
+    const gyre_u32 notes = !gyre_sink_suits_<K>() || ends || *gyre_opened_();
+    if ((owes && notes) || (port_count > 0 && __syncthreads_or((int)sum.counted))) {
         if (threadIdx.x == 0)
             gyre_link_fence_(links->far); /* accounts are there before what was emitted is published */
         __syncthreads();
@@ -397,7 +390,13 @@ GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, g
         totals[i] = gyre_drain_publish_(&links->outs[i], links->marks + i * GYRE_DRAIN_GROUPS,
                                         places.lines + (1 + i) * size, count);
 #if !GYRE_LIMITED
-    if (owes) {
+    if constexpr (gyre_sink_suits_<K>()) {
+        gyre_sink_end_(links, debt);
+        if (owes)
+            gyre_sink_begin_(links, places, count, debt);
+        if (owes && ends)
+            __syncthreads();
+    } else if (owes) {
         gyre_drain_pay_(links, places, count);
         __syncthreads();
         if (threadIdx.x == 0)
@@ -409,6 +408,8 @@ GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, g
         gyre_drain_complete_(places, count);
     goes_on = (gyre_u32)__syncthreads_or((int)goes_on); /* and all threads have read the heads */
     if (threadIdx.x == 0) {
+        if constexpr (gyre_sink_suits_<K>())
+            links->owed = 0; /* which all threads have read */
 #pragma unroll
         for (int i = 0; i < (int)port_count; i++)
             gyre_link_advance_(&links->outs[i], links->outs[i].head + totals[i]);
@@ -458,6 +459,7 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
     gyre_block_view *view = links->view;
     gyre_link_source_ source = links->source;
     gyre_u32 turn = 0, waits = 0, more = 1, leaves = 0, goes_on = 1, rows = places.rows;
+    gyre_sink_debt_ debt = {};
     GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
     if (threadIdx.x == 0)
         view->first_bad = places.rows * each;
@@ -469,8 +471,9 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         waits = count ? 0 : waits + 1;
         more = look.asked ? count >= GYRE_DRAIN_LEAST : waits < GYRE_DRAIN_WAITS;
         const gyre_u32 stays = look.order == view->order && look.drop_before <= source.next + count;
-        goes_on = gyre_drain_pass_on_<K>(arguments, links, source, places, count,
-                                         threadIdx.x == 0 && stays && more && ++turn < turns, buffers, gyre);
+        goes_on =
+            gyre_drain_pass_on_<K>(arguments, links, source, places, count,
+                                   threadIdx.x == 0 && stays && more && ++turn < turns, &debt, buffers, gyre);
         source.next += count;
         rows = source.entry ? gyre_drain_rows_(view, look.asked, count, places.rows) : places.rows;
         if (threadIdx.x == 0) {
@@ -483,6 +486,8 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
         }
         __syncthreads();
     }
+    if constexpr (gyre_sink_suits_<K>())
+        gyre_sink_end_(links, &debt);
     if (threadIdx.x == 0) {
         gyre_drain_end_(links, source, waits, more, leaves);
         gyre_turn_ends_(gyre_turn_(arguments, 0));

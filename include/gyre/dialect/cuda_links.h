@@ -581,6 +581,7 @@ GYRE_HELPER gyre_u32 gyre_link_handle_block_(const gyre_cuda_arguments &argument
 
 #include "gyre/dialect/cuda_link_send.h"
 #include "gyre/dialect/cuda_link_lone.h"
+#include "gyre/dialect/cuda_link_sink.h"
 #include "gyre/dialect/cuda_link_drain.h"
 #include "gyre/dialect/cuda_link_lean.h"
 #if GYRE_ASKS
@@ -750,6 +751,8 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_cuda_arguments &argu
 #endif
     gyre_arrive_(arguments, &view, shape, 0);
     if (threadIdx.x == 0) {
+        if constexpr (gyre_sink_suits_<K>())
+            *gyre_opened_() = 0;
         links.group = &group;
         group = {0, 0, links.to, 0, 0, 0};
 #if GYRE_KEYED

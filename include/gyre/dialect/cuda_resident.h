@@ -556,8 +556,17 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
 #define GYRE_STAGE_MARK_(name_)
 #endif
 
+GYRE_HELPER constexpr bool gyre_is_none_(const gyre_none *)
+{
+    return true;
+}
+GYRE_HELPER constexpr bool gyre_is_none_(const void *)
+{
+    return false;
+}
+
 /*
- * A kernel's traits for the templates: its sizes, and its handler behind one signature. The names here hide no type of
+ * A kernel's traits for the templates: its sizes, whether it has a state or buffers (memory), and its handler behind one signature. The names here hide no type of
  * a message, whatever its name. What follows `stage_` goes to the handler as well.
  */
 #define GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_, stage_, ...)         \
@@ -569,7 +578,8 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
             gyre_its_reply_size_ = gyre_size_##reply_,                                                         \
             gyre_its_reply_least_ = gyre_least_##reply_,                                                       \
             gyre_its_scratch_size_ = GYRE_SCRATCH_SIZE_(scratch_),                                             \
-            gyre_its_state_size_ = sizeof(state_)                                                              \
+            gyre_its_state_size_ = sizeof(state_),                                                             \
+            gyre_its_memory_ = !gyre_is_none_((state_ *)0) || sizeof(buffers_) > sizeof(gyre_none)             \
         };                                                                                                     \
         static __device__ __forceinline__ int                                                                  \
         gyre_its_handle_(const void *gyre_its_in_, void *gyre_its_out_, void *gyre_its_state_there_,           \
