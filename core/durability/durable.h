@@ -13,9 +13,12 @@
 
 enum gyre_durable_sync { GYRE_SYNC_NEVER = 0, GYRE_SYNC_GROUP = 1, GYRE_SYNC_INTERVAL = 2 };
 
+struct gyre_durable_together;
+
 struct gyre_durable {
-    gyre_kernel *kernel;
-    gyre_queue *queue; /* NULL until the queue is made */
+    gyre_kernel *kernel;                    /* of an entry: the stage that leads */
+    struct gyre_durable_together *together; /* of an entry of a pipeline (together.h); else NULL */
+    gyre_queue *queue;                      /* NULL until the queue is made */
     struct gyre_journal_file file;
     struct gyre_journal journal;
     struct gyre_journal_type types[GYRE_JOURNAL_TYPES_MAX]; /* the kernel's present types */

@@ -49,10 +49,17 @@ static bool is_behind(const gyre_pipeline *pipeline, bool *lost)
     return behind;
 }
 
-/* Under the lock. One that is being closed stays as it is: its kernels need no links any more. */
-static gyre_status renew(gyre_pipeline *pipeline)
+bool gyre_pipeline_is_there(const gyre_pipeline *pipeline)
 {
     bool lost = false;
+    return !is_behind(pipeline, &lost) && !lost;
+}
+
+/* Under the lock. One that is being closed stays as it is: its kernels need no links any more. */
+static gyre_status renew(gyre_pipeline *pipeline, bool by_keeper)
+{
+    bool lost = false;
+    pipeline->keep.by_keeper = by_keeper;
     if (pipeline->closing || !(is_unwired(pipeline) || is_behind(pipeline, &lost)))
         return GYRE_OK;
     const bool repeats = gyre_keep_prepare(pipeline);
@@ -73,7 +80,7 @@ gyre_status gyre_pipeline_renew(gyre_pipeline *pipeline, bool by_keeper)
         pthread_mutex_lock(&pipeline->lock);
     else if (!take_lock(pipeline))
         return gyre_error_set(GYRE_LOST, "the worker process of pipeline '%s' died", pipeline->name);
-    const gyre_status status = renew(pipeline);
+    const gyre_status status = renew(pipeline, by_keeper);
     pthread_mutex_unlock(&pipeline->lock);
     return status;
 }
@@ -84,7 +91,7 @@ void gyre_pipeline_catch_up(gyre_pipeline *pipeline)
     gyre_error_hold();
     pthread_mutex_lock(&pipeline->lock);
     while (is_behind(pipeline, &lost) && !lost && !pipeline->closing) {
-        if (renew(pipeline) == GYRE_OK && !is_behind(pipeline, &lost))
+        if (renew(pipeline, false) == GYRE_OK && !is_behind(pipeline, &lost))
             break;
         pthread_mutex_unlock(&pipeline->lock); /* the keeper's thread may want it */
         nanosleep(&(struct timespec){0, CATCH_UP_NS}, NULL);
