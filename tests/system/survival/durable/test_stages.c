@@ -77,8 +77,8 @@ static void launch(gyre_runtime *runtime, const char *name)
     must(gyre_launch(runtime, &desc, &kernel));
 }
 
-/* left leads to tally and ledger, or `is_short` to keep alone. */
-static gyre_status open_pipeline(gyre_runtime *runtime, const char *name, bool is_short, gyre_pipeline **out)
+/* left leads to tally and ledger, or `is_short` to keep alone; they were launched. */
+static gyre_status open_wired(gyre_runtime *runtime, const char *name, bool is_short, gyre_pipeline **out)
 {
     static const char *const entries[] = {"left"};
     const char *const answers[] = {is_short ? "keep" : "ledger"};
@@ -93,6 +93,11 @@ static gyre_status open_pipeline(gyre_runtime *runtime, const char *name, bool i
                                      .answer_count = 1,
                                      .links = links,
                                      .link_count = is_short ? 1 : 2};
+    return gyre_pipeline_open(runtime, &desc, out);
+}
+
+static gyre_status open_pipeline(gyre_runtime *runtime, const char *name, bool is_short, gyre_pipeline **out)
+{
     launch(runtime, "left");
     if (is_short) {
         launch(runtime, "keep");
@@ -100,7 +105,7 @@ static gyre_status open_pipeline(gyre_runtime *runtime, const char *name, bool i
         launch(runtime, "tally");
         launch(runtime, "ledger");
     }
-    return gyre_pipeline_open(runtime, &desc, out);
+    return open_wired(runtime, name, is_short, out);
 }
 
 static gyre_pipeline *open_counting(gyre_runtime *runtime)
@@ -187,8 +192,11 @@ static void fifty_requests(void)
     }
     check_states(runtime, first + 50);
     ledger->received = first + 50;
-    if (ledger->lives % 2)
+    if (ledger->lives % 2) { /* also in the same run */
         must(gyre_pipeline_close(pipeline, soon()));
+        must(open_wired(runtime, "counting", false, &pipeline));
+        check_states(runtime, first + 50);
+    }
     gyre_close(runtime);
 }
 
@@ -245,7 +253,20 @@ static void replies_that_nobody_took_are_offered(void)
     }
 }
 
-/* Leaves while requests are at all stages. */
+/* tally has handled requests that ledger, which is paused, has not. */
+static void stop_between(gyre_runtime *runtime, gyre_queue *queue)
+{
+    enum { STEPS = 40, AHEAD = 3 };
+    crash_state state = {.count = 0};
+    must(gyre_kernel_deactivate(gyre_kernel_find(runtime, "ledger"), soon()));
+    for (uint32_t i = 0; i < STEPS; i++)
+        send_step(queue, ledger->sent++, 0);
+    while (state.count < ledger->received + AHEAD) {
+        must(gyre_kernel_state_read(gyre_kernel_find(runtime, "tally"), &state, sizeof state));
+        usleep(1000);
+    }
+}
+
 static void close_beside_flows(void)
 {
     gyre_runtime *runtime = open_kept();
@@ -256,17 +277,14 @@ static void close_beside_flows(void)
     while (ledger->received < ledger->sent)
         receive_step(queue, ledger->received++);
     check_states(runtime, ledger->received);
-    for (uint64_t count = 100 + draw(100); count > 0; count--)
-        send_step(queue, ledger->sent++, 0);
-    for (uint64_t count = draw(50); count > 0; count--)
-        receive_step(queue, ledger->received++);
+    stop_between(runtime, queue);
     gyre_close(runtime);
 }
 
 static void a_close_in_the_midst_of_flows_loses_nothing(void)
 {
-    enum { LIVES = 12 };
-    ledger->seed = random_begin(gyre_now_ns());
+    enum { LIVES = 4 };
+    extra = never;
     for (int round = 0; round < LIVES; round++)
         live(close_beside_flows, 0);
 }
@@ -473,6 +491,40 @@ static void ask_for_too_much(void)
     gyre_close(runtime);
 }
 
+static void lose_stages(void)
+{
+    enum { STEPS = 20 };
+    gyre_runtime *runtime = open_kept();
+    gyre_pipeline *pipeline = open_counting(runtime);
+    gyre_queue *queue = gyre_pipeline_queue(pipeline);
+    gyre_kernel_info info = {.size = sizeof info};
+    const uint64_t deadline_ns = soon();
+    for (uint64_t i = 0; i < STEPS; i++) {
+        send_step(queue, i, 0);
+        receive_step(queue, i);
+    }
+    require(kill_worker());
+    while (info.state != GYRE_KERNEL_LOST) {
+        require(gyre_now_ns() < deadline_ns);
+        usleep(1000);
+        must(gyre_kernel_info_get(gyre_kernel_find(runtime, "tally"), &info));
+    }
+    require(gyre_kernel_relaunch(gyre_kernel_find(runtime, "tally")) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "whose journal holds what it kept"));
+    must(gyre_pipeline_close(pipeline, soon()));
+    gyre_close(runtime);
+    ledger->received = ledger->durable = STEPS;
+}
+
+/* No stage of it begins anew with something else meanwhile. */
+static void a_pipeline_that_was_lost_goes_on_with_its_journal(void)
+{
+    static const char *const once[] = {"backend.cpu.restart_limit=0", "kernel.default.checkpoint_ms=0", NULL};
+    extra = once;
+    live(lose_stages, 0);
+    live(last_life, 0);
+}
+
 static void what_a_journal_of_stages_cannot_be_with_is_said(void)
 {
     live(ask_for_too_much, 0);
@@ -488,6 +540,7 @@ static const named_case cases[] = {
      nothing_durable_is_lost_when_the_program_dies_at_a_fault_point},
     {"a_journal_that_ends_in_a_record_is_used_up_to_it", a_journal_that_ends_in_a_record_is_used_up_to_it},
     {"a_journal_of_another_pipeline_is_refused", a_journal_of_another_pipeline_is_refused},
+    {"a_pipeline_that_was_lost_goes_on_with_its_journal", a_pipeline_that_was_lost_goes_on_with_its_journal},
     {"what_a_journal_of_stages_cannot_be_with_is_said", what_a_journal_of_stages_cannot_be_with_is_said},
 };
 
