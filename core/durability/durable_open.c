@@ -14,6 +14,7 @@
 #include "core/base/info_give.h"
 #include "core/device/buffer.h"
 #include "core/durability/checkpoint.h"
+#include "core/durability/durable_types.h"
 #include "core/durability/together.h"
 #include "core/durability/upgrade.h"
 #include "core/kernel/keyed.h"
@@ -28,85 +29,23 @@
 
 /* ---- the kernel that a journal is of ---- */
 
-static gyre_status hash_type(const gyre_type *type, uint64_t *hash)
-{
-    gyre_layout *layout = NULL;
-    gyre_status status = gyre_layout_create_message(type, GYRE_STATE_MAX, &layout);
-    if (status == GYRE_OK)
-        *hash = layout->hash;
-    gyre_layout_destroy(layout);
-    return status;
-}
-
-static void add_type(struct gyre_durable *durable, enum gyre_type_role role, const gyre_type *type,
-                     const char *name, uint64_t size)
-{
-    struct gyre_journal_type *added = &durable->types[durable->type_count++];
-    const struct gyre_journal_type *before = added - 1;
-    *added = (struct gyre_journal_type){.about = {.role = (uint32_t)role, .size = size}, .type = type};
-    if (size && before->about.size)
-        added->about.offset = before->about.offset + before->about.size;
-    snprintf(added->about.name, sizeof added->about.name, "%s", name);
-}
-
-/* Describes what the handler keeps. A table of keys is bytes: its head says what they are (gyre/keyed_layout.h). */
-static void add_state(struct gyre_durable *durable, const gyre_kernel *kernel, const gyre_type *state)
-{
-    if (gyre_kernel_is_keyed(kernel))
-        add_type(durable, GYRE_ROLE_BUFFER, GYRE_TYPE(u8), "gyre_keys", gyre_kernel_state_size(kernel));
-    else
-        add_type(durable, GYRE_ROLE_STATE, state, "", state->size);
-}
-
-gyre_status gyre_durable_describe_kept(struct gyre_durable *durable, const gyre_kernel *kernel)
-{
-    const gyre_kernel_record *record = kernel->record;
-    gyre_buffer_list list = {0};
-    gyre_status status = gyre_buffer_list_init(&list, record->buffers, record->buffer_types);
-    if (status == GYRE_OK && durable->type_count + 1 + list.count > GYRE_JOURNAL_TYPES_MAX)
-        status =
-            gyre_error_set(GYRE_INVALID,
-                           "a journal holds %d states and buffers at most, and kernel '%s' has one more: "
-                           "set checkpoint_buffers = false where buffers need not be kept",
-                           GYRE_JOURNAL_TYPES_MAX - 2, kernel->name);
-    if (status == GYRE_OK && kernel->memory.state)
-        add_state(durable, kernel, record->state);
-    for (uint32_t i = 0; status == GYRE_OK && i < list.count; i++)
-        if (list.slots[i].writable && gyre_kernel_setting(kernel, "checkpoint_buffers"))
-            add_type(durable, GYRE_ROLE_BUFFER, record->buffer_types[i], list.slots[i].name,
-                     kernel->memory.buffers[i]->size);
-    gyre_buffer_list_finish(&list);
-    return status;
-}
-
 /* Describes the types of the kernel's messages, and the types of a checkpoint's parts (state and buffers) in their order. */
 static gyre_status describe_types(struct gyre_durable *durable)
 {
     const gyre_kernel *kernel = durable->kernel;
-    durable->described = kernel->record;
-    add_type(durable, GYRE_ROLE_REQUEST, kernel->record->request, "", 0);
-    add_type(durable, GYRE_ROLE_REPLY, kernel->record->reply, "", 0);
-    return kernel->checkpoints ? gyre_durable_describe_kept(durable, kernel) : GYRE_OK;
-}
-
-gyre_status gyre_durable_describe_messages(struct gyre_durable *durable, const gyre_kernel_record *record,
-                                           struct gyre_record_open *open)
-{
-    durable->described = record;
-    add_type(durable, GYRE_ROLE_REQUEST, record->request, "", 0);
-    add_type(durable, GYRE_ROLE_REPLY, record->reply, "", 0);
-    const gyre_status status = hash_type(record->request, &open->request_hash);
-    return status == GYRE_OK ? hash_type(record->reply, &open->reply_hash) : status;
+    struct gyre_record_open hashes;
+    const gyre_status status = gyre_durable_describe_messages(durable, kernel->record, &hashes);
+    return status == GYRE_OK && kernel->checkpoints ? gyre_durable_describe_kept(durable, kernel) : status;
 }
 
 static gyre_status identify(const gyre_kernel *kernel, const char *queue, struct gyre_record_open *open)
 {
     uint64_t state = 0;
-    gyre_status status = hash_type(kernel->record->request, &open->request_hash);
+    gyre_status status = gyre_durable_hash_type(kernel->record->request, &open->request_hash);
     if (status == GYRE_OK)
-        status = hash_type(kernel->record->reply, &open->reply_hash);
+        status = gyre_durable_hash_type(kernel->record->reply, &open->reply_hash);
     if (status == GYRE_OK && kernel->record->state->size)
-        status = hash_type(kernel->record->state, &state);
+        status = gyre_durable_hash_type(kernel->record->state, &state);
     open->reply_hash = gyre_record_reply_hash(open->reply_hash, state);
     open->state_size = kernel->checkpoints ? kernel->checkpoints->store.size : 0;
     open->handler = gyre_build_handler(kernel->build);
@@ -391,13 +330,6 @@ const unsigned char *gyre_durable_state(const gyre_kernel *kernel)
         if (own_durable(queue) && own_durable(queue)->content.state)
             return own_durable(queue)->content.state;
     return NULL;
-}
-
-void gyre_durable_forget_queue(struct gyre_durable *durable)
-{
-    gyre_journal_content_release(&durable->content);
-    free(durable->data);
-    durable->data = NULL;
 }
 
 void gyre_durable_forget(gyre_kernel *kernel)

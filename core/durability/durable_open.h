@@ -13,12 +13,6 @@
 gyre_status gyre_durable_open(gyre_kernel *kernel, const struct gyre_kernel_face *face, gyre_queue_desc *desc,
                               const char *section, struct gyre_durable **out);
 
-/** Adds the types of the messages of such a queue, which come first, and puts their hashes into *open. */
-gyre_status gyre_durable_describe_messages(struct gyre_durable *durable, const gyre_kernel_record *record,
-                                           struct gyre_record_open *open);
-/** Adds the types of what the kernel's checkpoints hold, in the order of their bytes. INVALID: too many for a journal. */
-gyre_status gyre_durable_describe_kept(struct gyre_durable *durable, const gyre_kernel *kernel);
-
 /** Lets a queue go on where the journal ended. The queue has the log that a journal needs (gyre_checkpoints_equip). The
  * queue owns `durable` afterwards. */
 gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue);
@@ -38,6 +32,5 @@ const unsigned char *gyre_durable_state(const gyre_kernel *kernel);
 /** Frees the content that was read from journals of an earlier run. Call when the kernel runs, because it has taken the content
  * over then. Not of entries of pipelines, which take theirs over later. */
 void gyre_durable_forget(gyre_kernel *kernel);
-void gyre_durable_forget_queue(struct gyre_durable *durable);
 
 #endif

@@ -13,7 +13,6 @@
 #include "core/base/error.h"
 #include "core/base/threads.h"
 #include "core/durability/checkpoint.h"
-#include "core/durability/together.h"
 #include "core/kernel/kernel_queue.h"
 #include "core/queue/progress.h"
 #include "core/queue/queue.h"
@@ -345,7 +344,9 @@ void gyre_durable_free(struct gyre_durable *durable)
     if (!durable)
         return;
     pthread_mutex_destroy(&durable->lock);
-    gyre_together_free(durable->together);
+    if (durable->together)
+        gyre_store_destroy(&durable->together->store);
+    free(durable->together);
     free(durable->data);
     free(durable);
 }

@@ -9,33 +9,41 @@
 #include "core/base/error.h"
 #include "core/durability/change.h"
 #include "core/durability/checkpoint.h"
-#include "core/durability/durable_open.h"
 #include "core/durability/durable_thread.h"
+#include "core/durability/durable_types.h"
 #include "core/durability/state_adopt.h"
 #include "core/kernel/keyed.h"
-#include "core/pipeline/build.h"
 
 /* ---- the stages ---- */
 
 gyre_kernel *gyre_together_leader(const struct gyre_kept_stages *stages)
 {
     uint32_t place = 0;
-    while (!stages->all[place]->checkpoints)
+    while (!stages->all[place].checkpoints)
         place++;
-    return stages->all[place];
+    return stages->all[place].kernel;
 }
 
-static uint64_t size_of(const gyre_kernel *kernel)
+static uint64_t size_of(const struct gyre_kept_stage *stage)
 {
-    return kernel->checkpoints ? kernel->checkpoints->store.size : 0;
+    return stage->checkpoints ? stage->checkpoints->store.size : 0;
 }
 
-/* Where the kernel's part begins in the state of the journal; without a kernel: the bytes of all parts. */
-static uint64_t offset_of(const struct gyre_kept_stages *stages, const gyre_kernel *kernel)
+static const struct gyre_kept_stage *find_stage(const struct gyre_kept_stages *stages,
+                                                const gyre_kernel *kernel)
+{
+    const struct gyre_kept_stage *stage = stages->all;
+    while (stage->kernel != kernel)
+        stage++;
+    return stage;
+}
+
+/* Where the stage's part begins in the state of the journal; without a stage: the bytes of all parts. */
+static uint64_t offset_of(const struct gyre_kept_stages *stages, const struct gyre_kept_stage *stage)
 {
     uint64_t offset = 0;
-    for (uint32_t i = 0; i < stages->count && stages->all[i] != kernel; i++)
-        offset += size_of(stages->all[i]);
+    for (uint32_t i = 0; i < stages->count && &stages->all[i] != stage; i++)
+        offset += size_of(&stages->all[i]);
     return offset;
 }
 
@@ -46,7 +54,7 @@ static uint64_t hash_handlers(const struct gyre_kept_stages *stages)
 {
     uint64_t hash = stages->wiring;
     for (uint32_t i = 0; i < stages->count; i++) {
-        const uint64_t one = gyre_build_handler(stages->all[i]->build);
+        const uint64_t one = stages->all[i].handler;
         if (!one)
             return 0;
         hash = (hash ^ one) * UINT64_C(0x100000001b3);
@@ -55,20 +63,20 @@ static uint64_t hash_handlers(const struct gyre_kept_stages *stages)
 }
 
 /* The parts of a stage have its name, and behind it that of their buffer. */
-static gyre_status describe_stage(struct gyre_durable *durable, const gyre_kernel *kernel)
+static gyre_status describe_stage(struct gyre_durable *durable, const struct gyre_kept_stage *stage)
 {
     struct gyre_journal_type *types = durable->types;
     const size_t first = durable->type_count;
-    gyre_status status = gyre_durable_describe_kept(durable, kernel);
+    gyre_status status = gyre_durable_describe_kept(durable, stage->kernel);
     for (size_t i = first; status == GYRE_OK && i < durable->type_count; i++) {
         char name[sizeof types->about.name] = ""; /* to its end: names are compared as bytes */
         const char *const buffer = types[i].about.name;
-        const int length = snprintf(name, sizeof name, "%s%s%s", kernel->name, buffer[0] ? "/" : "", buffer);
+        const int length = snprintf(name, sizeof name, "%s%s%s", stage->name, buffer[0] ? "/" : "", buffer);
         if (length >= (int)sizeof name)
             return gyre_error_set(GYRE_INVALID,
                                   "the names of kernel '%s' and its buffer '%s' are too long together for a "
                                   "journal of their pipeline: %d characters at most",
-                                  kernel->name, buffer, (int)sizeof name - 2);
+                                  stage->name, buffer, (int)sizeof name - 2);
         memcpy(types[i].about.name, name, sizeof name);
     }
     return status;
@@ -79,16 +87,16 @@ static gyre_status describe_stages(struct gyre_durable *durable)
     const struct gyre_kept_stages *stages = &durable->together->stages;
     gyre_status status = GYRE_OK;
     for (uint32_t i = 0; status == GYRE_OK && i < stages->count; i++) {
-        const gyre_kernel *kernel = stages->all[i];
-        if (!kernel->checkpoints)
+        const struct gyre_kept_stage *stage = &stages->all[i];
+        if (!stage->checkpoints)
             continue;
         status =
-            gyre_keyed_has_ticks(kernel)
+            gyre_keyed_has_ticks(stage->kernel)
                 ? gyre_error_set(GYRE_INVALID,
                                  "kernel '%s' has reminders, and a journal of its pipeline could not say "
                                  "when they were due: leave durability out",
-                                 kernel->name)
-                : describe_stage(durable, kernel);
+                                 stage->name)
+                : describe_stage(durable, stage);
     }
     return status;
 }
@@ -106,7 +114,7 @@ static gyre_status describe(struct gyre_durable *durable, const gyre_kernel *ker
     open->version = GYRE_JOURNAL_VERSION;
     open->state_size = offset_of(&together->stages, NULL);
     open->handler = hash_handlers(&together->stages);
-    snprintf(open->kernel, sizeof open->kernel, "%s", kernel->name);
+    snprintf(open->kernel, sizeof open->kernel, "%s", find_stage(&together->stages, kernel)->name);
     snprintf(open->queue, sizeof open->queue, "%s", queue);
     return open->state_size ? gyre_store_create(open->state_size, &together->store) : GYRE_OK;
 }
@@ -119,15 +127,8 @@ gyre_status gyre_together_describe(struct gyre_durable *durable, const gyre_kern
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a journal");
     together->stages = *face->kept;
     together->store.region = GYRE_REGION_NONE;
-    snprintf(together->pipeline, sizeof together->pipeline, "%s", kernel->node.pipeline_name);
+    snprintf(together->pipeline, sizeof together->pipeline, "%s", together->stages.pipeline);
     return describe(durable, kernel, face, queue);
-}
-
-void gyre_together_free(struct gyre_durable_together *together)
-{
-    if (together)
-        gyre_store_destroy(&together->store);
-    free(together);
 }
 
 /* ---- the pipeline that wrote a journal ---- */
@@ -224,10 +225,12 @@ bool gyre_together_has_kept(const gyre_queue *entry)
 gyre_status gyre_together_draw(gyre_kernel *kernel, const gyre_queue *entry)
 {
     const struct gyre_durable *durable = durable_of(entry);
-    struct gyre_store *store = &kernel->checkpoints->store;
-    if (!kernel->checkpoints->part_count)
+    const struct gyre_kept_stages *stages = &durable->together->stages;
+    const struct gyre_kept_stage *stage = find_stage(stages, kernel);
+    struct gyre_store *store = &stage->checkpoints->store;
+    if (!size_of(stage))
         return GYRE_OK;
-    const unsigned char *kept = durable->content.state + offset_of(&durable->together->stages, kernel);
+    const unsigned char *kept = durable->content.state + offset_of(stages, stage);
     const gyre_status status = gyre_keyed_check_saved(kernel, kept);
     if (status != GYRE_OK)
         return status;
@@ -244,12 +247,12 @@ gyre_status gyre_together_gather(const gyre_queue *entry)
         return GYRE_OK;
     unsigned char *to = gyre_store_next(&together->store);
     for (uint32_t i = 0; i < stages->count; i++) {
-        const uint64_t size = size_of(stages->all[i]);
-        const unsigned char *from = size ? gyre_store_last(&stages->all[i]->checkpoints->store) : NULL;
+        const uint64_t size = size_of(&stages->all[i]);
+        const unsigned char *from = size ? gyre_store_last(&stages->all[i].checkpoints->store) : NULL;
         if (size && !from)
             return gyre_error_set(
                 GYRE_INTERNAL, "the last checkpoint of kernel '%s' is damaged: its hash is not what it was",
-                stages->all[i]->name);
+                stages->all[i].name);
         if (size)
             memcpy(to, from, size);
         to += size;

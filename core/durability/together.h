@@ -11,16 +11,7 @@
 #define GYRE_CORE_DURABILITY_TOGETHER_H
 
 #include "core/durability/durable.h"
-#include "core/kernel/keeper.h"
 #include "core/kernel/kernel_queue.h"
-#include "core/state/store.h"
-
-struct gyre_durable_together {
-    struct gyre_kept_stages stages;
-    char pipeline[GYRE_NAME_MAX]; /* for sentences */
-    struct gyre_record_open open; /* the pipeline as it is */
-    struct gyre_store store;      /* what was gathered; without bytes when no stage has a part */
-};
 
 /** The first of the stages that has checkpoints, which leads. There is one. */
 gyre_kernel *gyre_together_leader(const struct gyre_kept_stages *stages);
@@ -32,7 +23,6 @@ gyre_status gyre_together_describe(struct gyre_durable *durable, const gyre_kern
                                    const struct gyre_kernel_face *face, const char *queue);
 /** INCOMPATIBLE, with what differs, when the journal's content is of another pipeline, or of stages that keep something else. */
 gyre_status gyre_together_check(struct gyre_durable *durable);
-void gyre_together_free(struct gyre_durable_together *together);
 
 /* The calls of core/kernel/keeper.h. */
 gyre_status gyre_together_draw(gyre_kernel *kernel, const gyre_queue *entry);

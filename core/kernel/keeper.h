@@ -22,8 +22,14 @@ enum { GYRE_KEPT_STAGES_MAX = 64 };
  * checkpoints keep nothing; the first one that has some leads.
  */
 struct gyre_kept_stages {
-    uint64_t wiring; /* a hash that says how they are linked */
-    gyre_kernel *all[GYRE_KEPT_STAGES_MAX];
+    const char *pipeline; /* its name */
+    uint64_t wiring;      /* a hash that says how they are linked */
+    struct gyre_kept_stage {
+        gyre_kernel *kernel;
+        const char *name;
+        struct gyre_checkpoints *checkpoints; /* NULL: none */
+        uint64_t handler;                     /* a hash of its source; 0: unknown */
+    } all[GYRE_KEPT_STAGES_MAX];
     uint32_t count;
 };
 

@@ -6,12 +6,21 @@
 #include "core/kernel/keeper.h"
 #include "core/kernel/queue_table.h"
 #include "core/kernel/turn.h"
+#include "core/pipeline/build.h"
 #include "core/stages/expiry.h"
 #include "core/stages/log.h"
 
 bool gyre_node_has_checkpoints(const gyre_kernel *kernel)
 {
     return kernel->checkpoints != NULL;
+}
+
+struct gyre_kept_stage gyre_node_kept_stage(gyre_kernel *kernel)
+{
+    return (struct gyre_kept_stage){.kernel = kernel,
+                                    .name = kernel->name,
+                                    .checkpoints = kernel->checkpoints,
+                                    .handler = gyre_build_handler(kernel->build)};
 }
 
 bool gyre_node_is_saved_together(gyre_kernel *kernel)

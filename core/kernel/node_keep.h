@@ -6,9 +6,12 @@
 #ifndef GYRE_CORE_KERNEL_NODE_KEEP_H
 #define GYRE_CORE_KERNEL_NODE_KEEP_H
 
+#include "core/kernel/keeper.h"
 #include "core/kernel/node.h"
 
 bool gyre_node_has_checkpoints(const gyre_kernel *kernel);
+/** The stage, for the journal of its pipeline. */
+struct gyre_kept_stage gyre_node_kept_stage(gyre_kernel *kernel);
 /** As gyre_node_is_saved_together, under the lock. */
 static inline bool gyre_node_saves_together(const gyre_kernel *kernel)
 {

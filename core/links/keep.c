@@ -79,15 +79,14 @@ static gyre_status open_repeaters(gyre_pipeline *pipeline)
     return status;
 }
 
-static uint64_t stop_deadline(const gyre_pipeline *pipeline)
+uint64_t gyre_keep_deadline(const gyre_pipeline *pipeline)
 {
     return gyre_clock_ns() + gyre_config_ns(pipeline->runtime->config, GYRE_SECTION_KERNEL,
                                             gyre_node_facts_of(pipeline->keep.leader).name,
                                             "stop_timeout_ms");
 }
 
-/* Under pipeline->lock. */
-static void end_leading(gyre_pipeline *pipeline)
+void gyre_keep_end_leading(gyre_pipeline *pipeline)
 {
     gyre_node_lead_no_more(pipeline->keep.leader);
     pipeline->keep.leader = NULL;
@@ -113,10 +112,11 @@ gyre_status gyre_keep_begin(gyre_pipeline *pipeline)
             gyre_node_save_together(pipeline->nodes[i].kernel, in_journal);
     keep->leader = pipeline->nodes[leader].kernel;
     keep->journal = in_journal ? pipeline->entries[0].queue : NULL;
-    status = in_journal ? gyre_keep_begin_journal(pipeline, stop_deadline(pipeline))
-                        : gyre_keep_add_entry(pipeline, &pipeline->entries[0]);
+    if (in_journal)
+        return GYRE_OK; /* gyre_keep_begin_journal follows */
+    status = gyre_keep_add_entry(pipeline, &pipeline->entries[0]);
     if (status != GYRE_OK)
-        end_leading(pipeline);
+        gyre_keep_end_leading(pipeline);
     return status;
 }
 
@@ -386,7 +386,7 @@ static bool watch(void *context, uint64_t deadline_ns)
     const uint64_t now = gyre_clock_ns();
     if (now < deadline_ns)
         nanosleep(&(struct timespec){0, (long)(deadline_ns - now)}, NULL);
-    return gyre_pipeline_is_there(pipeline);
+    return gyre_stages_are_there(pipeline);
 }
 
 gyre_status gyre_keep_repeat(gyre_pipeline *pipeline)
@@ -417,7 +417,7 @@ void gyre_keep_drained(gyre_pipeline *pipeline)
     struct gyre_pipeline_keep *keep = &pipeline->keep;
     if (!keep->leader)
         return;
-    const uint64_t deadline_ns = stop_deadline(pipeline);
+    const uint64_t deadline_ns = gyre_keep_deadline(pipeline);
     uint64_t pause_ns = POLL_NS;
     gyre_status status = GYRE_AGAIN;
     gyre_error_hold();
@@ -442,7 +442,7 @@ void gyre_keep_end(gyre_pipeline *pipeline)
     gyre_error_hold();
     pthread_mutex_lock(&keep->saving);
     pthread_mutex_lock(&pipeline->lock);
-    const gyre_status status = gyre_keep_draw(pipeline, GYRE_KEEP_AS_IT_IS, stop_deadline(pipeline));
+    const gyre_status status = gyre_keep_draw(pipeline, GYRE_KEEP_AS_IT_IS, gyre_keep_deadline(pipeline));
     pthread_mutex_unlock(&pipeline->lock);
     write_gathered(pipeline, true);
     if (status != GYRE_OK && status != GYRE_CLOSED && status != GYRE_LOST)
@@ -453,7 +453,7 @@ void gyre_keep_end(gyre_pipeline *pipeline)
             pipeline->name, gyre_error_text());
     gyre_error_let_go();
     pthread_mutex_lock(&pipeline->lock);
-    end_leading(pipeline);
+    gyre_keep_end_leading(pipeline);
     pthread_mutex_unlock(&pipeline->lock);
     pthread_mutex_unlock(&keep->saving);
 }

@@ -43,13 +43,13 @@ const struct gyre_kept_stages *gyre_keep_find_stages(const gyre_pipeline *pipeli
 {
     bool any = false;
     _Static_assert((int)GYRE_KEPT_STAGES_MAX >= (int)GYRE_NODES_MAX, "a place for each stage");
-    *stages = (struct gyre_kept_stages){.wiring = hash_wiring(pipeline)};
+    *stages = (struct gyre_kept_stages){.pipeline = pipeline->name, .wiring = hash_wiring(pipeline)};
     for (int i = 0; i < pipeline->node_count; i++) {
         const struct gyre_node *node = &pipeline->nodes[i];
         if (!node->joined || !node->facts.in_worker)
             return NULL;
         any = any || gyre_node_has_checkpoints(node->kernel);
-        stages->all[stages->count++] = node->kernel;
+        stages->all[stages->count++] = gyre_node_kept_stage(node->kernel);
     }
     return any ? stages : NULL;
 }
@@ -100,19 +100,24 @@ static gyre_status handle_again(gyre_pipeline *pipeline)
     pipeline->keep.by_keeper = false;
     gyre_node_begin_repeats(entry);
     const gyre_status status = gyre_keep_repeat(pipeline);
-    return status == GYRE_OK || gyre_pipeline_is_there(pipeline) ? status : GYRE_OK;
+    return status == GYRE_OK || gyre_stages_are_there(pipeline) ? status : GYRE_OK;
 }
 
-gyre_status gyre_keep_begin_journal(gyre_pipeline *pipeline, uint64_t deadline_ns)
+gyre_status gyre_keep_begin_journal(gyre_pipeline *pipeline)
 {
+    if (!pipeline->keep.journal)
+        return GYRE_OK;
     gyre_status status = hide_first(pipeline);
     if (status == GYRE_OK)
-        status = begin_alike(pipeline, deadline_ns);
+        status = begin_alike(pipeline, gyre_keep_deadline(pipeline));
     if (status == GYRE_OK)
         status = gyre_keep_add_entry(pipeline, &pipeline->entries[0]);
     if (status == GYRE_OK)
         status = gyre_node_begin_entry(pipeline->keep.journal);
-    return status == GYRE_OK
-               ? handle_again(pipeline)
-               : gyre_error_add(status, "while pipeline '%s' was opened with its journal", pipeline->name);
+    if (status == GYRE_OK)
+        status = handle_again(pipeline);
+    if (status == GYRE_OK)
+        return GYRE_OK;
+    gyre_keep_end_leading(pipeline);
+    return gyre_error_add(status, "while it was opened with its journal");
 }

@@ -17,11 +17,10 @@ enum gyre_keep_source {
  * LOST: the worker died. Under pipeline->lock, or before anybody has the pipeline.
  */
 gyre_status gyre_keep_draw(gyre_pipeline *pipeline, enum gyre_keep_source source, uint64_t deadline_ns);
-/**
- * Lets the pipeline go on with its journal, and has requests of an earlier run handled again. The leader is known, and nobody has the pipeline
- * yet.
- */
-gyre_status gyre_keep_begin_journal(gyre_pipeline *pipeline, uint64_t deadline_ns);
+/** Until when stages may take to stand. There is a leader. */
+uint64_t gyre_keep_deadline(const gyre_pipeline *pipeline);
+/** The stages have no checkpoints of the pipeline any more. Under pipeline->lock, or before anybody has the pipeline. */
+void gyre_keep_end_leading(gyre_pipeline *pipeline);
 /** INVALID, with the name of the call, for a pipeline with a journal: its links do not change. */
 gyre_status gyre_keep_check_change(const gyre_pipeline *pipeline, const char *call);
 

@@ -41,6 +41,11 @@ const struct gyre_kept_stages *gyre_keep_find_stages(const gyre_pipeline *pipeli
  */
 gyre_status gyre_keep_begin(gyre_pipeline *pipeline);
 /**
+ * Behind gyre_keep_begin: lets the pipeline go on with its journal, and has requests of an earlier run handled again. Nobody has the pipeline
+ * yet. No effect without a journal.
+ */
+gyre_status gyre_keep_begin_journal(gyre_pipeline *pipeline);
+/**
  * Whether the pipeline may have one more queue, at this node: INVALID for one of another program, and where it would not be known in which
  * order requests of several queues were taken. OK without checkpoints. Under pipeline->lock.
  */

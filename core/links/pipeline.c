@@ -108,6 +108,8 @@ static gyre_status make(gyre_pipeline *pipeline, const struct gyre_wiring_config
     if (status == GYRE_OK)
         status = gyre_keep_begin(pipeline);
     if (status == GYRE_OK)
+        status = gyre_keep_begin_journal(pipeline);
+    if (status == GYRE_OK)
         gyre_node_show_entry(queue);
     return status;
 }
