@@ -90,7 +90,7 @@ static gyre_status let_count(struct gyre_collecting *all)
     gyre_status status = GYRE_OK;
     for (uint32_t i = 0; status == GYRE_OK && i < all->count; i++)
         if (all->parts[i].gets)
-            status = gyre_standing_draw(&all->parts[i].standing, GYRE_FOREVER);
+            status = gyre_standing_draw(&all->parts[i].standing, NULL, GYRE_FOREVER);
     return status == GYRE_OK ? gyre_standings_count(all->order, all->count) : status;
 }
 

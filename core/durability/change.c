@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 #include "core/durability/change.h"
 #include "core/kernel/kernel.h"
-#include "core/pipeline/build.h"
 
 /* The words of the setting `on_change`, in their order. */
 enum { REFUSE, REPLAY, DISCARD };
@@ -34,16 +33,17 @@ static uint64_t count_behind(const struct gyre_journal_content *content, uint64_
     return count;
 }
 
-static gyre_status refuse_journal(const gyre_kernel *kernel, const char *path, uint64_t first, uint64_t count)
+static gyre_status refuse_journal(const gyre_kernel *kernel, const char *whose, const char *path,
+                                  uint64_t first, uint64_t count)
 {
     return gyre_error_set(
         GYRE_INCOMPATIBLE,
-        "the handler of kernel '%s' is not the one that wrote the journal '%s', which holds %llu request%s behind its "
+        "the handler of %s is not the one that wrote the journal '%s', which holds %llu request%s behind its "
         "last checkpoint, from %llu on: handled again by this one, they would give another state than clients were "
         "told. Launch the handler that wrote it once more and end it in order, which takes a checkpoint, and then this one; "
         "or set on_change of [kernel.%s] to replay (this one handles them again) or discard (the state goes on from the "
         "checkpoint, without them)",
-        kernel->name, path, (unsigned long long)count, count == 1 ? "" : "s", (unsigned long long)first,
+        whose, path, (unsigned long long)count, count == 1 ? "" : "s", (unsigned long long)first,
         kernel->name);
 }
 
@@ -55,12 +55,12 @@ static void discard_requests(struct gyre_journal_content *content)
         content->skipped[index - content->first] |= !content->done[index - content->first];
 }
 
-gyre_status gyre_change_judge(const gyre_kernel *kernel, const char *path,
+gyre_status gyre_change_judge(const gyre_kernel *kernel, const char *whose, uint64_t mine, const char *path,
                               struct gyre_journal_content *content)
 {
     static const char *const ways[] = {"", "are handled again by this one (on_change = replay)",
                                        "are left out of its state (on_change = discard)"};
-    const uint64_t mine = gyre_build_handler(kernel->build), its = content->open.handler;
+    const uint64_t its = content->open.handler;
     const int64_t way = gyre_kernel_setting(kernel, "on_change");
     uint64_t first = 0;
     if (!kernel->checkpoints || !mine || !its || mine == its)
@@ -69,20 +69,19 @@ gyre_status gyre_change_judge(const gyre_kernel *kernel, const char *path,
     if (count == 0) {
         gyre_runtime_log(
             kernel->runtime, GYRE_LOG_INFO,
-            "the handler of kernel '%s' is another one than that which wrote the journal '%s', and goes on "
+            "the handler of %s is another one than that which wrote the journal '%s', and goes on "
             "from its last checkpoint",
-            kernel->name, path);
+            whose, path);
         return GYRE_OK;
     }
     if (way == REFUSE)
-        return refuse_journal(kernel, path, first, count);
+        return refuse_journal(kernel, whose, path, first, count);
     if (way == DISCARD)
         discard_requests(content);
     gyre_runtime_log(
         kernel->runtime, GYRE_LOG_WARNING,
-        "the handler of kernel '%s' is not the one that wrote the journal '%s': %llu request%s behind its "
+        "the handler of %s is not the one that wrote the journal '%s': %llu request%s behind its "
         "last checkpoint, from %llu on, %s",
-        kernel->name, path, (unsigned long long)count, count == 1 ? "" : "s", (unsigned long long)first,
-        ways[way]);
+        whose, path, (unsigned long long)count, count == 1 ? "" : "s", (unsigned long long)first, ways[way]);
     return GYRE_OK;
 }

@@ -7,11 +7,12 @@
 #include "core/journal/content.h"
 
 /**
- * Applies `on_change` to the journal `path` when another handler wrote it. INCOMPATIBLE, with what to do, when this kernel's
+ * Applies `on_change` of the kernel to the journal `path` when another handler than `mine` (a hash; 0: unknown) wrote it. `whose`: of whom the
+ * handler is, for sentences. INCOMPATIBLE, with what to do, when this kernel's
  * handler would have to handle requests again that the other handler handled. Else the queue goes on from *content. A journal
  * without a state is never refused.
  */
-gyre_status gyre_change_judge(const gyre_kernel *kernel, const char *path,
+gyre_status gyre_change_judge(const gyre_kernel *kernel, const char *whose, uint64_t mine, const char *path,
                               struct gyre_journal_content *content);
 
 #endif

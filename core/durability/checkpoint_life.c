@@ -171,7 +171,8 @@ static gyre_status check_company(const gyre_kernel *kernel, const gyre_queue *qu
 {
     const gyre_queue *replay = kernel->checkpoints->replay;
     bool alone = kernel->record->form == GYRE_FORM_ACTOR || gyre_kernel_is_keyed(kernel) ||
-                 (gyre_kernel_first_queue(kernel) && gyre_view_of(gyre_kernel_first_queue(kernel))->durable);
+                 (gyre_kernel_first_queue(kernel) && gyre_view_of(gyre_kernel_first_queue(kernel))->durable &&
+                  !gyre_view_of(gyre_kernel_first_queue(kernel))->of_pipeline);
     if (alone && gyre_kernel_first_queue(kernel))
         return gyre_error_set(GYRE_INVALID,
                               "kernel '%s' is an actor with checkpoints, "

@@ -180,7 +180,7 @@ gyre_status gyre_kernel_checkpoint(gyre_kernel *kernel, uint64_t deadline_ns)
  */
 void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
 {
-    if (!gyre_log_of(queue))
+    if (!gyre_log_of(queue) || gyre_view_of(queue)->of_pipeline)
         return;
     gyre_error_hold();
     gyre_status status = take_until(kernel, stop_deadline(kernel));

@@ -14,6 +14,7 @@
 #include "core/durability/lead.h"
 #include "core/durability/replay.h"
 #include "core/durability/state_adopt.h"
+#include "core/durability/together.h"
 #include "core/kernel/keeper.h"
 
 static gyre_status keeper_begin(gyre_kernel *kernel)
@@ -25,7 +26,9 @@ static gyre_status keeper_begin(gyre_kernel *kernel)
 static gyre_status keeper_queue_equip(gyre_kernel *kernel, gyre_queue *queue, struct gyre_durable *durable)
 {
     gyre_status status = gyre_checkpoints_equip(kernel, queue, durable);
-    return status == GYRE_OK && kernel->resident ? gyre_durable_begin_queue(queue) : status;
+    const bool begins =
+        kernel->resident && !gyre_view_of(queue)->of_pipeline; /* that of an entry begins when it is led */
+    return status == GYRE_OK && begins ? gyre_durable_begin_queue(queue) : status;
 }
 
 static gyre_status keeper_adapt(gyre_kernel *kernel, bool back)
@@ -57,6 +60,12 @@ static const struct gyre_keeper keeper = {
     .draw_begin = gyre_checkpoint_draw_begin,
     .draw_copy = gyre_checkpoint_draw_copy,
     .draw_end = gyre_checkpoint_draw_end,
+    .draw_kept = gyre_together_draw,
+    .restore = gyre_replay_restore_in,
+    .entry_has_kept = gyre_together_has_kept,
+    .entry_gather = gyre_together_gather,
+    .entry_begin = gyre_together_begin,
+    .entry_write = gyre_together_write,
     .lead = gyre_lead,
     .lead_no_more = gyre_lead_no_more,
     .lead_prepare = gyre_lead_prepare,

@@ -10,12 +10,24 @@
 
 #include "core/device/runtime.h"
 #include "core/journal/file.h"
+#include "core/journal/journal.h"
+#include "core/kernel/keeper.h"
+#include "core/state/store.h"
 
 enum gyre_durable_sync { GYRE_SYNC_NEVER = 0, GYRE_SYNC_GROUP = 1, GYRE_SYNC_INTERVAL = 2 };
 
+/* Of the journal of an entry of a pipeline (together.h). */
+struct gyre_durable_together {
+    struct gyre_kept_stages stages;
+    char pipeline[GYRE_NAME_MAX]; /* for sentences */
+    struct gyre_record_open open; /* the pipeline as it is */
+    struct gyre_store store;      /* what was gathered; without bytes when no stage has a part */
+};
+
 struct gyre_durable {
-    gyre_kernel *kernel;
-    gyre_queue *queue; /* NULL until the queue is made */
+    gyre_kernel *kernel;                    /* of an entry: the stage that leads */
+    struct gyre_durable_together *together; /* of an entry of a pipeline (together.h); else NULL */
+    gyre_queue *queue;                      /* NULL until the queue is made */
     struct gyre_journal_file file;
     struct gyre_journal journal;
     struct gyre_journal_type types[GYRE_JOURNAL_TYPES_MAX]; /* the kernel's present types */

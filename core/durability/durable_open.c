@@ -14,6 +14,8 @@
 #include "core/base/info_give.h"
 #include "core/device/buffer.h"
 #include "core/durability/checkpoint.h"
+#include "core/durability/durable_types.h"
+#include "core/durability/together.h"
 #include "core/durability/upgrade.h"
 #include "core/kernel/keyed.h"
 #include "core/kernel/kernel_queue.h"
@@ -27,65 +29,23 @@
 
 /* ---- the kernel that a journal is of ---- */
 
-static gyre_status hash_type(const gyre_type *type, uint64_t *hash)
-{
-    gyre_layout *layout = NULL;
-    gyre_status status = gyre_layout_create_message(type, GYRE_STATE_MAX, &layout);
-    if (status == GYRE_OK)
-        *hash = layout->hash;
-    gyre_layout_destroy(layout);
-    return status;
-}
-
-static void add_type(struct gyre_durable *durable, enum gyre_type_role role, const gyre_type *type,
-                     const char *name, uint64_t size)
-{
-    struct gyre_journal_type *added = &durable->types[durable->type_count++];
-    const struct gyre_journal_type *before = added - 1;
-    *added = (struct gyre_journal_type){.about = {.role = (uint32_t)role, .size = size}, .type = type};
-    if (size && before->about.size)
-        added->about.offset = before->about.offset + before->about.size;
-    snprintf(added->about.name, sizeof added->about.name, "%s", name);
-}
-
-/* Describes what the handler keeps. A table of keys is bytes: its head says what they are (gyre/keyed_layout.h). */
-static void add_state(struct gyre_durable *durable, const gyre_type *state)
-{
-    const gyre_kernel *kernel = durable->kernel;
-    if (gyre_kernel_is_keyed(kernel))
-        add_type(durable, GYRE_ROLE_BUFFER, GYRE_TYPE(u8), "gyre_keys", gyre_kernel_state_size(kernel));
-    else
-        add_type(durable, GYRE_ROLE_STATE, state, "", state->size);
-}
-
 /* Describes the types of the kernel's messages, and the types of a checkpoint's parts (state and buffers) in their order. */
 static gyre_status describe_types(struct gyre_durable *durable)
 {
     const gyre_kernel *kernel = durable->kernel;
-    const gyre_kernel_record *record = kernel->record;
-    gyre_buffer_list list = {0};
-    durable->described = record;
-    add_type(durable, GYRE_ROLE_REQUEST, record->request, "", 0);
-    add_type(durable, GYRE_ROLE_REPLY, record->reply, "", 0);
-    if (kernel->checkpoints && kernel->memory.state)
-        add_state(durable, record->state);
-    gyre_status status = gyre_buffer_list_init(&list, record->buffers, record->buffer_types);
-    for (uint32_t i = 0; kernel->checkpoints && status == GYRE_OK && i < list.count; i++)
-        if (list.slots[i].writable && gyre_kernel_setting(kernel, "checkpoint_buffers"))
-            add_type(durable, GYRE_ROLE_BUFFER, record->buffer_types[i], list.slots[i].name,
-                     kernel->memory.buffers[i]->size);
-    gyre_buffer_list_finish(&list);
-    return status;
+    struct gyre_record_open hashes;
+    const gyre_status status = gyre_durable_describe_messages(durable, kernel->record, &hashes);
+    return status == GYRE_OK && kernel->checkpoints ? gyre_durable_describe_kept(durable, kernel) : status;
 }
 
 static gyre_status identify(const gyre_kernel *kernel, const char *queue, struct gyre_record_open *open)
 {
     uint64_t state = 0;
-    gyre_status status = hash_type(kernel->record->request, &open->request_hash);
+    gyre_status status = gyre_durable_hash_type(kernel->record->request, &open->request_hash);
     if (status == GYRE_OK)
-        status = hash_type(kernel->record->reply, &open->reply_hash);
+        status = gyre_durable_hash_type(kernel->record->reply, &open->reply_hash);
     if (status == GYRE_OK && kernel->record->state->size)
-        status = hash_type(kernel->record->state, &state);
+        status = gyre_durable_hash_type(kernel->record->state, &state);
     open->reply_hash = gyre_record_reply_hash(open->reply_hash, state);
     open->state_size = kernel->checkpoints ? kernel->checkpoints->store.size : 0;
     open->handler = gyre_build_handler(kernel->build);
@@ -120,14 +80,14 @@ static gyre_status check_header(const struct gyre_durable *durable, const gyre_q
 /* ---- opening ---- */
 
 /* An error when the kernel cannot have a queue with a journal. */
-static gyre_status check_kernel(const gyre_kernel *kernel, const char *queue)
+static gyre_status check_kernel(const gyre_kernel *kernel, bool is_entry, const char *queue)
 {
     if (!queue || !queue[0])
         return gyre_error_set(GYRE_INVALID,
                               "a queue of kernel '%s' has durability = journal and no name: give it one, so "
                               "that its journal is found again",
                               kernel->name);
-    if (kernel->checkpoints && gyre_kernel_first_queue(kernel))
+    if (!is_entry && kernel->checkpoints && gyre_kernel_first_queue(kernel))
         return gyre_error_set(GYRE_INVALID,
                               "queue '%s' has durability = journal: a kernel with checkpoints has one queue "
                               "then, and '%s' has another one",
@@ -209,7 +169,7 @@ static gyre_status read_earlier(struct gyre_durable *durable, const struct gyre_
             "its requests alone cannot make it; restore the file from a copy, or move it away to begin with the "
             "initial state",
             durable->file.path);
-    status = gyre_upgrade_content(durable, mine);
+    status = durable->together ? gyre_together_check(durable) : gyre_upgrade_content(durable, mine);
     if (status != GYRE_OK)
         return status;
     note_recovered(durable);
@@ -230,8 +190,23 @@ static struct gyre_durable *create(gyre_kernel *kernel, const char *section)
     return durable;
 }
 
-gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const char *section,
-                              struct gyre_durable **out)
+/* Describes what the journal is of. */
+static gyre_status describe(struct gyre_durable *durable, const gyre_kernel *kernel,
+                            const struct gyre_kernel_face *face, const char *queue,
+                            struct gyre_record_open *mine)
+{
+    if (face->kept) {
+        const gyre_status status = gyre_together_describe(durable, kernel, face, queue);
+        if (status == GYRE_OK)
+            *mine = durable->together->open;
+        return status;
+    }
+    const gyre_status status = identify(kernel, queue, mine);
+    return status == GYRE_OK ? describe_types(durable) : status;
+}
+
+gyre_status gyre_durable_open(gyre_kernel *kernel, const struct gyre_kernel_face *face, gyre_queue_desc *desc,
+                              const char *section, struct gyre_durable **out)
 {
     struct gyre_record_open mine = {.version = GYRE_JOURNAL_VERSION};
     *out = NULL;
@@ -239,17 +214,15 @@ gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const 
         return GYRE_OK;
     const struct gyre_config *config = kernel->runtime->config;
     gyre_status status = gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "durability",
-                                           check_kernel(kernel, desc->name));
+                                           check_kernel(kernel, face->kept != NULL, desc->name));
     if (status == GYRE_OK)
         status = gyre_queue_plan_journal(config, section, kernel->record, kernel->name);
     if (status != GYRE_OK)
         return status;
-    struct gyre_durable *durable = create(kernel, section);
+    struct gyre_durable *durable = create(face->kept ? gyre_together_leader(face->kept) : kernel, section);
     if (!durable)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a journal");
-    status = identify(kernel, desc->name, &mine);
-    if (status == GYRE_OK)
-        status = describe_types(durable);
+    status = describe(durable, kernel, face, desc->name, &mine);
     if (status == GYRE_OK)
         status = open_file(kernel, desc->name, durable);
     if (status == GYRE_OK)
@@ -274,6 +247,21 @@ uint64_t gyre_durable_log_count(const struct gyre_durable *durable)
 
 /* ---- going on ---- */
 
+/* Says in the records of new files what they are of; the journal has put in the sizes. */
+static gyre_status put_names_in(struct gyre_durable *durable, const gyre_queue *queue)
+{
+    struct gyre_record_open *open = &durable->journal.open;
+    if (!durable->together)
+        return identify(durable->kernel, gyre_queue_name(queue), open);
+    const uint32_t request_size = open->request_size, reply_size = open->reply_size,
+                   header_size = open->header_size;
+    *open = durable->together->open;
+    open->request_size = request_size;
+    open->reply_size = reply_size;
+    open->header_size = header_size;
+    return GYRE_OK;
+}
+
 gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
 {
     uint64_t every = durable->kernel->checkpoints ? durable->kernel->checkpoints->every_messages : UINT64_MAX;
@@ -281,13 +269,14 @@ gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
     durable->queue = queue;
     gyre_status status = gyre_journal_init(&durable->journal, &gyre_journal_file_disk, &durable->file, queue);
     if (status == GYRE_OK)
-        status = identify(durable->kernel, gyre_queue_name(queue), &durable->journal.open);
+        status = put_names_in(durable, queue);
     durable->journal.types = durable->types;
     durable->journal.type_count = durable->type_count;
     if (status != GYRE_OK || !durable->data)
         return status;
     status = check_header(durable, queue);
-    gyre_queue_set_sent_shift(queue, gyre_keyed_clock_shift(durable->kernel, durable->content.state));
+    if (!durable->together)
+        gyre_queue_set_sent_shift(queue, gyre_keyed_clock_shift(durable->kernel, durable->content.state));
     if (status == GYRE_OK)
         status = gyre_journal_restore(&durable->content, queue);
     if (status == GYRE_OK) { /* later files carry the names on */
@@ -312,12 +301,20 @@ static gyre_status describe_anew(struct gyre_durable *durable)
     return status;
 }
 
+/* The journal of a queue that the kernel has to itself: its pipeline sees to that of an entry. */
+static struct gyre_durable *own_durable(const gyre_queue *queue)
+{
+    return gyre_view_of(queue)->of_pipeline ? NULL : gyre_view_of(queue)->durable;
+}
+
 gyre_status gyre_durable_adapt(gyre_kernel *kernel, bool back)
 {
     gyre_status status = GYRE_OK;
     for (gyre_queue *queue = gyre_kernel_first_queue(kernel); status == GYRE_OK && queue;
          queue = gyre_view_of(queue)->next) {
-        struct gyre_durable *durable = gyre_view_of(queue)->durable;
+        struct gyre_durable *durable = own_durable(queue);
+        if (gyre_view_of(queue)->of_pipeline)
+            continue;
         status = durable ? describe_anew(durable) : GYRE_OK;
         if (status == GYRE_OK && back && durable)
             gyre_durable_take_back(durable);
@@ -330,20 +327,16 @@ gyre_status gyre_durable_adapt(gyre_kernel *kernel, bool back)
 const unsigned char *gyre_durable_state(const gyre_kernel *kernel)
 {
     for (const gyre_queue *queue = gyre_kernel_first_queue(kernel); queue; queue = gyre_view_of(queue)->next)
-        if (gyre_view_of(queue)->durable && gyre_view_of(queue)->durable->content.state)
-            return gyre_view_of(queue)->durable->content.state;
+        if (own_durable(queue) && own_durable(queue)->content.state)
+            return own_durable(queue)->content.state;
     return NULL;
 }
 
 void gyre_durable_forget(gyre_kernel *kernel)
 {
-    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); queue; queue = gyre_view_of(queue)->next) {
-        if (!gyre_view_of(queue)->durable)
-            continue;
-        gyre_journal_content_release(&gyre_view_of(queue)->durable->content);
-        free(gyre_view_of(queue)->durable->data);
-        gyre_view_of(queue)->durable->data = NULL;
-    }
+    for (gyre_queue *queue = gyre_kernel_first_queue(kernel); queue; queue = gyre_view_of(queue)->next)
+        if (own_durable(queue))
+            gyre_durable_forget_queue(own_durable(queue));
 }
 
 gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recovered)

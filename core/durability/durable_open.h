@@ -4,13 +4,14 @@
 #define GYRE_CORE_DURABILITY_DURABLE_OPEN_H
 
 #include "core/durability/durable.h"
+#include "core/kernel/kernel_queue.h"
 
 /**
  * Opens and reads the journal of a queue that is about to be made, if [queue.SECTION] asks for one; else *out is NULL.
  * Sets desc->first_sequence to the index at which the queue has to begin.
  */
-gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const char *section,
-                              struct gyre_durable **out);
+gyre_status gyre_durable_open(gyre_kernel *kernel, const struct gyre_kernel_face *face, gyre_queue_desc *desc,
+                              const char *section, struct gyre_durable **out);
 
 /** Lets a queue go on where the journal ended. The queue has the log that a journal needs (gyre_checkpoints_equip). The
  * queue owns `durable` afterwards. */
@@ -29,7 +30,7 @@ gyre_status gyre_durable_adapt(gyre_kernel *kernel, bool back);
 const unsigned char *gyre_durable_state(const gyre_kernel *kernel);
 
 /** Frees the content that was read from journals of an earlier run. Call when the kernel runs, because it has taken the content
- * over then. */
+ * over then. Not of entries of pipelines, which take theirs over later. */
 void gyre_durable_forget(gyre_kernel *kernel);
 
 #endif

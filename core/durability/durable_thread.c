@@ -23,9 +23,11 @@
 #define AGAIN_NS UINT64_C(50000000) /* between two attempts to write to a disk that refuses */
 #define SOON_NS  UINT64_C(50000)    /* until the next look at a sender that copies its request */
 
-static const struct gyre_store *store_of(const gyre_kernel *kernel)
+static const struct gyre_store *store_of(const struct gyre_durable *durable)
 {
-    const struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    const struct gyre_checkpoints *checkpoints = durable->kernel->checkpoints;
+    if (durable->together)
+        return durable->together->store.size ? &durable->together->store : NULL;
     return checkpoints && checkpoints->part_count ? &checkpoints->store : NULL;
 }
 
@@ -88,7 +90,7 @@ static bool needs_new_file(const struct gyre_durable *durable)
 
 static gyre_status renew(struct gyre_durable *durable)
 {
-    gyre_status status = gyre_journal_renew(&durable->journal, durable->queue, store_of(durable->kernel));
+    gyre_status status = gyre_journal_renew(&durable->journal, durable->queue, store_of(durable));
     durable->stuck = status != GYRE_OK;
     if (status == GYRE_OK) {
         durable->begun_size = durable->journal.size;
@@ -258,29 +260,40 @@ gyre_status gyre_durable_begin(gyre_kernel *kernel)
     gyre_status status = GYRE_OK;
     for (gyre_queue *queue = gyre_kernel_first_queue(kernel); status == GYRE_OK && queue;
          queue = gyre_view_of(queue)->next)
-        status = gyre_durable_begin_queue(queue);
+        status = gyre_view_of(queue)->of_pipeline ? GYRE_OK : gyre_durable_begin_queue(queue);
     return status;
+}
+
+/* The first queue that the kernel has to itself: with checkpoints and a journal it has one. */
+static gyre_queue *own_queue(const gyre_kernel *kernel)
+{
+    gyre_queue *queue = gyre_kernel_first_queue(kernel);
+    while (queue && gyre_view_of(queue)->of_pipeline)
+        queue = gyre_view_of(queue)->next;
+    return queue;
 }
 
 bool gyre_durable_has(const gyre_kernel *kernel)
 {
-    const gyre_queue *queue =
-        gyre_kernel_first_queue(kernel); /* a kernel with checkpoints and a journal has one queue */
+    const gyre_queue *queue = own_queue(kernel);
     return queue && gyre_view_of(queue)->durable && gyre_view_of(queue)->durable->runs;
 }
 
 void gyre_durable_checkpoint(gyre_kernel *kernel, bool last)
 {
     pthread_mutex_lock(&kernel->lock);
-    gyre_queue *queue = gyre_kernel_first_queue(kernel);
-    struct gyre_durable *durable = gyre_durable_has(kernel) ? gyre_view_of(queue)->durable : NULL;
+    struct gyre_durable *durable = gyre_durable_has(kernel) ? gyre_view_of(own_queue(kernel))->durable : NULL;
     pthread_mutex_unlock(&kernel->lock);
-    if (!durable)
-        return;
+    if (durable)
+        gyre_durable_write(durable, last);
+}
+
+void gyre_durable_write(struct gyre_durable *durable, bool last)
+{
     pthread_mutex_lock(&durable->lock);
-    gyre_status status = needs_new_file(durable)
-                             ? renew(durable)
-                             : gyre_journal_checkpoint(&durable->journal, queue, store_of(kernel), false);
+    gyre_status status = needs_new_file(durable) ? renew(durable)
+                                                 : gyre_journal_checkpoint(&durable->journal, durable->queue,
+                                                                           store_of(durable), false);
     durable->settled = last && status == GYRE_OK;
     if (status == GYRE_OK)
         status = publish_written(durable);
@@ -317,6 +330,7 @@ void gyre_durable_end(struct gyre_durable *durable)
     gyre_error_hold();
     if (durable->runs) {
         pthread_join(durable->thread, NULL);
+        durable->runs = false;
         write_last_group(durable);
     }
     gyre_error_let_go();
@@ -330,6 +344,9 @@ void gyre_durable_free(struct gyre_durable *durable)
     if (!durable)
         return;
     pthread_mutex_destroy(&durable->lock);
+    if (durable->together)
+        gyre_store_destroy(&durable->together->store);
+    free(durable->together);
     free(durable->data);
     free(durable);
 }

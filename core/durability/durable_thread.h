@@ -23,7 +23,10 @@ bool gyre_durable_has(const gyre_kernel *kernel);
  * Checkpoints' `writing` keeps other threads from taking a checkpoint meanwhile. */
 void gyre_durable_checkpoint(gyre_kernel *kernel, bool last);
 
-/** Ends the thread, with a last look at the queue, and closes the file. Accepts NULL. */
+/** As gyre_durable_checkpoint, of the journal of an entry, whose checkpoint was gathered (together.h). */
+void gyre_durable_write(struct gyre_durable *durable, bool last);
+
+/** Ends the thread, with a last look at the queue, and closes the file. Accepts NULL, and one that was ended. */
 void gyre_durable_end(struct gyre_durable *durable);
 
 /** Frees the journal after gyre_durable_end, when no thread is in the queue and might ring the journal's bell. Accepts NULL. */

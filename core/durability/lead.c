@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/durability/checkpoint_life.h"
+#include "core/durability/durable_open.h"
 #include "core/kernel/kernel_queue.h"
 #include "core/stages/log.h"
 #include "core/stages/taken.h"
@@ -48,7 +49,9 @@ static gyre_status check_header(const gyre_queue *entry, const gyre_queue *repea
 
 static gyre_status make_log(struct gyre_checkpoints *checkpoints, const struct gyre_led *led)
 {
-    gyre_status status = gyre_queue_log_create(led->entry, led->log_bytes);
+    const struct gyre_durable *durable = gyre_view_of(led->entry)->durable;
+    const uint64_t least = durable ? gyre_queue_log_bytes(led->entry, gyre_durable_log_count(durable)) : 0;
+    gyre_status status = gyre_queue_log_create(led->entry, led->log_bytes < least ? least : led->log_bytes);
     if (status == GYRE_OK && led->flows)
         status = gyre_taken_create(led->entry, led->flows);
     if (status != GYRE_OK) {
@@ -66,6 +69,8 @@ gyre_status gyre_lead(struct gyre_checkpoints *checkpoints, const struct gyre_le
     gyre_status status = check_header(led->entry, led->repeater);
     if (status == GYRE_OK)
         status = make_log(checkpoints, led);
+    if (status == GYRE_OK && gyre_view_of(led->entry)->durable)
+        status = gyre_durable_attach(gyre_view_of(led->entry)->durable, led->entry);
     if (status != GYRE_OK)
         return status;
     gyre_queue **place = &checkpoints->entry;
@@ -83,6 +88,7 @@ void gyre_lead_no_more(struct gyre_checkpoints *checkpoints)
         gyre_queue *entry = checkpoints->entry;
         checkpoints->entry = gyre_view_of(entry)->led_next;
         gyre_view_for(entry)->repeater = gyre_view_for(entry)->led_next = NULL;
-        gyre_queue_log_destroy(entry);
+        if (!gyre_view_of(entry)->durable) /* else the journal has it until the queue is freed */
+            gyre_queue_log_destroy(entry);
     }
 }

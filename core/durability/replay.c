@@ -31,7 +31,8 @@
 
 #define LOOK_NS UINT64_C(20000)
 
-gyre_status gyre_replay_restore(gyre_kernel *kernel)
+/* `incarnation` NULL: in the worker process that there is. */
+static gyre_status restore(gyre_kernel *kernel, const uint64_t *incarnation)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     gyre_status status = GYRE_OK;
@@ -49,10 +50,21 @@ gyre_status gyre_replay_restore(gyre_kernel *kernel)
                                      .memory = part->memory,
                                      .byte_count = part->size,
                                      .source = source};
-        status = gyre_dispatch_transfer(kernel->dispatch, &upload);
+        status = incarnation ? gyre_dispatch_transfer_in(kernel->dispatch, &upload, *incarnation)
+                             : gyre_dispatch_transfer(kernel->dispatch, &upload);
         source += part->size;
     }
     return status;
+}
+
+gyre_status gyre_replay_restore(gyre_kernel *kernel)
+{
+    return restore(kernel, NULL);
+}
+
+gyre_status gyre_replay_restore_in(gyre_kernel *kernel, uint64_t incarnation)
+{
+    return restore(kernel, &incarnation);
 }
 
 /* The end of the requests that may have to be handled again. The device handles later requests in the normal way. */

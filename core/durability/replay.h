@@ -10,6 +10,8 @@
 gyre_status gyre_replay_check(gyre_kernel *kernel);
 /** Copies the last checkpoint back into the device's memory. */
 gyre_status gyre_replay_restore(gyre_kernel *kernel);
+/** Does so in that worker process: LOST, also when it has been replaced. */
+gyre_status gyre_replay_restore_in(gyre_kernel *kernel, uint64_t incarnation);
 /**
  * False when no request has to be handled again. Else shows the device the queue of those requests alone, orders it to
  * run, and returns true. Before the launch, under kernel->lock.

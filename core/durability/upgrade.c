@@ -5,6 +5,7 @@
  */
 #include "core/durability/upgrade.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,7 +153,10 @@ gyre_status gyre_upgrade_content(struct gyre_durable *durable, const struct gyre
                    : refuse_unknown(durable);
     if (mine->state_size && !its->state_size)
         begin_state(content);
-    gyre_status status = gyre_change_judge(durable->kernel, durable->file.path, content);
+    char whose[GYRE_NAME_MAX + 16];
+    snprintf(whose, sizeof whose, "kernel '%s'", durable->kernel->name);
+    gyre_status status =
+        gyre_change_judge(durable->kernel, whose, mine->handler, durable->file.path, content);
     if (status == GYRE_OK)
         status = take_over_requests(durable, request->type, durable->types[0].type);
     if (status == GYRE_OK)

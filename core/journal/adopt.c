@@ -97,7 +97,7 @@ static gyre_status adopt_messages(struct gyre_journal_content *content, enum gyr
 
 /* ---- the state ---- */
 
-/* Converts the state. In a checkpoint the state lies in front of the buffers, which are copied as they are. */
+/* Converts the state, of several the first. In a checkpoint it lies in front of all else, which is copied as it is. */
 static gyre_status adopt_state(struct gyre_journal_content *content, const gyre_layout *to)
 {
     gyre_layout *from = NULL;
@@ -124,7 +124,7 @@ static gyre_status adopt_state(struct gyre_journal_content *content, const gyre_
     content->state = state;
     content->open.state_size = to->size + behind;
     for (size_t i = 0; i < content->types.count; i++)
-        if (content->types.all[i].about.role == GYRE_ROLE_BUFFER)
+        if (content->types.all[i].about.offset)
             content->types.all[i].about.offset += to->size - was;
     type->about.size = to->size;
     return GYRE_OK;

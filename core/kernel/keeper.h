@@ -13,6 +13,25 @@
 #include "gyre/link_layout.h"
 
 struct gyre_durable; /* the journal of a queue */
+struct gyre_kernel_face;
+
+enum { GYRE_KEPT_STAGES_MAX = 64 };
+
+/**
+ * The stages of a pipeline whose entry may have a journal: it holds what all of them keep, of one moment (core/links/kept.h). Stages without
+ * checkpoints keep nothing; the first one that has some leads.
+ */
+struct gyre_kept_stages {
+    const char *pipeline; /* its name */
+    uint64_t wiring;      /* a hash that says how they are linked */
+    struct gyre_kept_stage {
+        gyre_kernel *kernel;
+        const char *name;
+        struct gyre_checkpoints *checkpoints; /* NULL: none */
+        uint64_t handler;                     /* a hash of its source; 0: unknown */
+    } all[GYRE_KEPT_STAGES_MAX];
+    uint32_t count;
+};
 
 /** A queue by which requests enter a pipeline with checkpoints. */
 struct gyre_led {
@@ -58,6 +77,20 @@ struct gyre_keeper {
     gyre_status (*draw_copy)(gyre_kernel *kernel);
     void (*draw_end)(gyre_kernel *kernel, bool counts, uint64_t begun_ns);
     /**
+     * In place of the second step, and behind the third: the checkpoint is what the journal of an entry holds of the stage, and the memory of
+     * its device in that worker process becomes as it says. Without the lock. INCOMPATIBLE; LOST.
+     */
+    gyre_status (*draw_kept)(gyre_kernel *kernel, const gyre_queue *entry);
+    gyre_status (*restore)(gyre_kernel *kernel, uint64_t incarnation);
+    /** Whether the journal of the entry holds what stages kept in an earlier run. */
+    bool (*entry_has_kept)(const gyre_queue *entry);
+    /** Takes the last checkpoints of all stages, which are of one moment and stay as they are meanwhile, for the journal of the entry. */
+    gyre_status (*entry_gather)(const gyre_queue *entry);
+    /** Begins the file anew with what was gathered, and keeps it from then on. The entry is led. */
+    gyre_status (*entry_begin)(gyre_queue *entry);
+    /** Writes what was gathered. `last`: no request was handled behind it, and none will be. */
+    void (*entry_write)(const gyre_queue *entry, bool last);
+    /**
      * The kernel of these checkpoints leads those of its pipeline: one more queue by which requests enter gets a log, and counts as one of
      * the kernel's for when a checkpoint is due and what it covers. INVALID: the log has no room for a request, or the queue has other
      * headers than its repeater; EXHAUSTED. Under the lock.
@@ -94,8 +127,8 @@ struct gyre_keeper {
      * Opens the journal of a queue that is about to be made, if [queue.SECTION] asks for one; else *out is NULL. Sets
      * desc->first_sequence to the index at which the queue has to begin.
      */
-    gyre_status (*queue_open)(gyre_kernel *kernel, gyre_queue_desc *desc, const char *section,
-                              struct gyre_durable **out);
+    gyre_status (*queue_open)(gyre_kernel *kernel, const struct gyre_kernel_face *face, gyre_queue_desc *desc,
+                              const char *section, struct gyre_durable **out);
     /**
      * Gives a new queue, which is in no list yet, the log that the keeper and its journal (NULL: none) need, and puts the
      * journal's messages into the queue. The queue owns `durable` afterwards, even after a failure. Under the lock.
@@ -160,10 +193,11 @@ static inline void gyre_keeper_destroy(gyre_kernel *kernel)
         kernel->keeper->destroy(kernel);
 }
 
-static inline gyre_status gyre_keeper_queue_open(gyre_kernel *kernel, gyre_queue_desc *desc,
-                                                 const char *section, struct gyre_durable **out)
+static inline gyre_status gyre_keeper_queue_open(gyre_kernel *kernel, const struct gyre_kernel_face *face,
+                                                 gyre_queue_desc *desc, const char *section,
+                                                 struct gyre_durable **out)
 {
-    return kernel->keeper ? kernel->keeper->queue_open(kernel, desc, section, out) : GYRE_OK;
+    return kernel->keeper ? kernel->keeper->queue_open(kernel, face, desc, section, out) : GYRE_OK;
 }
 
 static inline gyre_status gyre_keeper_queue_equip(gyre_kernel *kernel, gyre_queue *queue,

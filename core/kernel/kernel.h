@@ -85,6 +85,8 @@ struct gyre_kernel_node {
     bool stays;                          /* a block of another stage may use the kernel's memory for ever */
     bool ended;                          /* the kernel is being released, and enters no pipeline any more */
     bool saved_together; /* its checkpoints are taken with those of the other stages, by the pipeline */
+    bool
+        in_journal; /* and are in the journal of its entry: launched anew it would begin with something else */
     bool behind; /* and in a new worker process requests since the last one have not been handled again yet */
     bool
         unwired; /* its worker process is another one, whose blocks know no links yet, and see no queue of the pipeline */

@@ -305,7 +305,9 @@ static gyre_status make_ring(gyre_kernel *kernel, const struct gyre_kernel_face 
                              struct gyre_queue_options *lent, struct gyre_durable **durable, gyre_queue **out)
 {
     gyre_queue_desc given = *desc;
-    gyre_status status = lent ? GYRE_OK : gyre_keeper_queue_open(kernel, &given, section, durable);
+    const bool may_be_kept = !lent && (face->kept || !face->enters_pipeline);
+    gyre_status status =
+        may_be_kept ? gyre_keeper_queue_open(kernel, face, &given, section, durable) : GYRE_OK;
     if (status == GYRE_OK)
         status = make_queue(kernel, face, &given, section, lent, out);
     if (status == GYRE_OK && !lent && !face->enters_pipeline) {
@@ -450,9 +452,11 @@ gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *des
 }
 
 /* CONFIG when the section asks for what a queue that enters a pipeline cannot have. */
-static gyre_status check_entry(const gyre_kernel *kernel, const char *section)
+static gyre_status check_entry(const gyre_kernel *kernel, const struct gyre_kernel_face *face,
+                               const char *section)
 {
     static const char *const refused[] = {"durability", "wire", "seal"};
+    const size_t first = face->kept || face->repeats ? 1 : 0;
     if (gyre_config_text(kernel->runtime->config, GYRE_SECTION_QUEUE, section, "record")[0])
         return gyre_config_blame(
             kernel->runtime->config, GYRE_SECTION_QUEUE, section, "record",
@@ -462,7 +466,7 @@ static gyre_status check_entry(const gyre_kernel *kernel, const char *section)
                            section));
     const size_t count = entries_are_whole(kernel) ? 2 : 3;
     const struct gyre_config *config = kernel->runtime->config;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = first; i < count; i++)
         if (gyre_config_int(config, GYRE_SECTION_QUEUE, section, refused[i]) != 0)
             return gyre_config_blame(
                 config, GYRE_SECTION_QUEUE, section, refused[i],
@@ -489,7 +493,7 @@ gyre_status gyre_kernel_add_entry(gyre_kernel *kernel, const struct gyre_kernel_
                               "pipelines of backend '%s' take no other programs: their entries are for the "
                               "program that opened them",
                               gyre_dispatch_backend(kernel->dispatch));
-    const gyre_status status = check_entry(kernel, section);
+    const gyre_status status = check_entry(kernel, face, section);
     return status == GYRE_OK ? add_queue(kernel, face, desc, section, lent, out) : status;
 }
 
@@ -545,6 +549,8 @@ void gyre_kernel_leave_queue(gyre_queue *queue)
     gyre_kernel *kernel = gyre_view_of(queue)->kernel;
     gyre_queue_leave_sets(queue);
     gyre_queue_abandon(queue);
+    gyre_keeper_queue_end(kernel,
+                          gyre_view_of(queue)->durable); /* no checkpoint will be taken for it any more */
     pthread_mutex_lock(&kernel->lock);
     remove_from(&kernel->queues.first, queue);
     gyre_kernel_unobserve_queue(kernel, queue);

@@ -19,6 +19,9 @@ struct gyre_kernel_face {
     bool passes_on; /* other programs may see what its messages cause: no bytes of earlier ones */
     bool
         enters_pipeline; /* then each message lies in a slot of its own, and is completed by whichever kernel ends its flow */
+    const struct gyre_kept_stages *kept; /* of an entry that may have a journal (keeper.h); else NULL */
+    bool
+        repeats; /* an entry by which its pipeline alone sends: what its section says of journals is not for it */
 };
 
 /**

@@ -118,6 +118,12 @@ gyre_status gyre_kernel_relaunch(gyre_kernel *kernel)
     } else if (now != GYRE_KERNEL_TERMINATED && !(lost && gyre_dispatch_isolated(kernel->dispatch))) {
         status = gyre_error_set(GYRE_INVALID, "kernel '%s' is %s; only a terminated kernel can be relaunched",
                                 kernel->name, gyre_kernel_state_word(now));
+    } else if (kernel->node.in_journal) {
+        status = gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' is a stage of pipeline '%s', whose journal holds what it kept: close the pipeline, relaunch "
+            "its kernels, and open it again, which brings that back",
+            kernel->name, kernel->node.pipeline_name);
     } else {
         gyre_kernel_rewind_queues(kernel);
         kernel->launched_ns = gyre_clock_ns();

@@ -161,7 +161,7 @@ static void leave(gyre_kernel *kernel, bool stays)
 {
     pthread_mutex_lock(&kernel->lock);
     kernel->node.pipeline = NULL;
-    kernel->node.making = kernel->node.saved_together = kernel->node.behind = false;
+    kernel->node.making = kernel->node.saved_together = kernel->node.in_journal = kernel->node.behind = false;
     kernel->node.stays |= stays;
     pthread_cond_broadcast(&kernel->changed); /* for gyre_node_end */
     pthread_mutex_unlock(&kernel->lock);

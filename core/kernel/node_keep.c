@@ -6,12 +6,21 @@
 #include "core/kernel/keeper.h"
 #include "core/kernel/queue_table.h"
 #include "core/kernel/turn.h"
+#include "core/pipeline/build.h"
 #include "core/stages/expiry.h"
 #include "core/stages/log.h"
 
 bool gyre_node_has_checkpoints(const gyre_kernel *kernel)
 {
     return kernel->checkpoints != NULL;
+}
+
+struct gyre_kept_stage gyre_node_kept_stage(gyre_kernel *kernel)
+{
+    return (struct gyre_kept_stage){.kernel = kernel,
+                                    .name = kernel->name,
+                                    .checkpoints = kernel->checkpoints,
+                                    .handler = gyre_build_handler(kernel->build)};
 }
 
 bool gyre_node_is_saved_together(gyre_kernel *kernel)
@@ -22,11 +31,12 @@ bool gyre_node_is_saved_together(gyre_kernel *kernel)
     return together;
 }
 
-void gyre_node_save_together(gyre_kernel *kernel)
+void gyre_node_save_together(gyre_kernel *kernel, bool in_journal)
 {
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel); /* one that is being taken of the kernel alone ends first */
     kernel->node.saved_together = true;
+    kernel->node.in_journal = in_journal;
     pthread_mutex_unlock(&kernel->lock);
 }
 
@@ -102,6 +112,15 @@ void gyre_node_set_repeats(gyre_queue *entry, bool repeats)
     pthread_mutex_unlock(&kernel->lock);
 }
 
+void gyre_node_begin_repeats(const gyre_queue *entry)
+{
+    gyre_kernel *kernel = gyre_view_of(entry)->kernel;
+    pthread_mutex_lock(&kernel->lock);
+    gyre_kernel_show_queue(kernel, gyre_view_of(entry)->repeater);
+    gyre_control_order(kernel, gyre_control_verb(kernel));
+    pthread_mutex_unlock(&kernel->lock);
+}
+
 gyre_status gyre_node_repeat(gyre_kernel *leader, bool (*watch)(void *context, uint64_t deadline_ns),
                              void *context)
 {
@@ -120,6 +139,36 @@ void gyre_node_end_repeats(gyre_queue *entry)
         gyre_kernel_show_queue(kernel, entry);
     gyre_control_order(kernel, gyre_control_verb(kernel));
     pthread_mutex_unlock(&kernel->lock);
+}
+
+static const struct gyre_keeper *keeper_of(const gyre_queue *entry)
+{
+    return gyre_view_of(entry)->kernel->keeper;
+}
+
+bool gyre_node_entry_has_journal(const gyre_queue *entry)
+{
+    return gyre_view_of(entry)->durable != NULL;
+}
+
+bool gyre_node_entry_has_kept(const gyre_queue *entry)
+{
+    return keeper_of(entry)->entry_has_kept(entry);
+}
+
+gyre_status gyre_node_gather_entry(const gyre_queue *entry)
+{
+    return keeper_of(entry)->entry_gather(entry);
+}
+
+gyre_status gyre_node_begin_entry(gyre_queue *entry)
+{
+    return keeper_of(entry)->entry_begin(entry);
+}
+
+void gyre_node_write_entry(const gyre_queue *entry, bool last)
+{
+    keeper_of(entry)->entry_write(entry, last);
 }
 
 bool gyre_node_is_paused(gyre_kernel *kernel)

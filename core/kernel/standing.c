@@ -182,7 +182,7 @@ gyre_status gyre_standing_check_journal(const struct gyre_standing *standing, co
 
 /* ---- checkpoints that count together ---- */
 
-gyre_status gyre_standing_draw(struct gyre_standing *standing, uint64_t deadline_ns)
+gyre_status gyre_standing_draw(struct gyre_standing *standing, const gyre_queue *entry, uint64_t deadline_ns)
 {
     gyre_kernel *kernel = standing->kernel;
     bool waits = true;
@@ -195,9 +195,15 @@ gyre_status gyre_standing_draw(struct gyre_standing *standing, uint64_t deadline
     }
     pthread_mutex_unlock(&kernel->lock);
     if (standing->drawn)
-        return kernel->keeper->draw_copy(kernel);
+        return entry ? kernel->keeper->draw_kept(kernel, entry) : kernel->keeper->draw_copy(kernel);
     return gyre_error_set(GYRE_TIMEOUT, "a checkpoint of kernel '%s' was being stored until the deadline",
                           kernel->name);
+}
+
+gyre_status gyre_standing_restore(const struct gyre_standing *standing)
+{
+    gyre_kernel *kernel = standing->kernel;
+    return kernel->checkpoints ? kernel->keeper->restore(kernel, standing->incarnation) : GYRE_OK;
 }
 
 static void unlock_first(struct gyre_standing *const *standings, uint32_t count)

@@ -38,9 +38,11 @@ gyre_status gyre_standing_transfer(const struct gyre_standing *standing, const g
                                    const gyre_transfer_desc *desc);
 /**
  * Draws a checkpoint, which gyre_standings_count lets count. No effect for a kernel without checkpoints. TIMEOUT: another one was being stored
- * all the time.
+ * all the time. `entry`: its journal says what the checkpoint holds, and gyre_standing_restore has to follow; NULL: what the kernel keeps.
  */
-gyre_status gyre_standing_draw(struct gyre_standing *standing, uint64_t deadline_ns);
+gyre_status gyre_standing_draw(struct gyre_standing *standing, const gyre_queue *entry, uint64_t deadline_ns);
+/** What the kernel keeps becomes what its last checkpoint holds. No effect without checkpoints. LOST: a worker that follows sees to it. */
+gyre_status gyre_standing_restore(const struct gyre_standing *standing);
 /** Lets all drawn checkpoints count. AGAIN, and none counts: one of the kernels was revived or lost since it stands. */
 gyre_status gyre_standings_count(struct gyre_standing *const *standings, uint32_t count);
 /** Whether to begin anew after a failure of one of the calls above: another thread, or the end of a worker process, came first. */

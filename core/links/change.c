@@ -15,6 +15,7 @@
 #include "core/kernel/visit.h"
 #include "core/links/cycles.h"
 #include "core/links/homes.h"
+#include "core/links/keep_journal.h"
 #include "core/links/lend.h"
 #include "core/links/pipeline.h"
 #include "core/links/station.h"
@@ -439,6 +440,11 @@ static gyre_status enter(gyre_pipeline *pipeline, const char *call)
     if (pipeline->shut) {
         pthread_mutex_unlock(&pipeline->lock);
         return gyre_error_set(GYRE_CLOSED, "%s: pipeline '%s' takes no more requests", call, pipeline->name);
+    }
+    status = gyre_keep_check_change(pipeline, call);
+    if (status != GYRE_OK) {
+        pthread_mutex_unlock(&pipeline->lock);
+        return status;
     }
     __atomic_fetch_add(&pipeline->visitors, 1, __ATOMIC_RELAXED); /* its end takes the lock before it waits */
     clear_links(pipeline);

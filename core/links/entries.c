@@ -142,8 +142,11 @@ gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gy
     if (status != GYRE_OK)
         return status;
     *entry = (struct gyre_pipeline_entry){.node = node};
-    status = gyre_node_open_entry(pipeline->nodes[node].kernel, &pipeline->faces[node], wish->desc,
-                                  wish->section, wish->lent, &entry->queue);
+    struct gyre_kernel_face face = pipeline->faces[node];
+    face.kept = wish->kept;
+    face.repeats = wish->repeats;
+    status = gyre_node_open_entry(pipeline->nodes[node].kernel, &face, wish->desc, wish->section, wish->lent,
+                                  &entry->queue);
     if (status != GYRE_OK)
         return status;
     count_in(pipeline, entry);
@@ -155,7 +158,8 @@ gyre_status gyre_entries_open(gyre_pipeline *pipeline, int node, const struct gy
     if (status == GYRE_OK)
         status = gyre_keep_add_entry(pipeline, entry);
     if (status == GYRE_OK) {
-        gyre_node_show_entry(entry->queue);
+        if (!wish->is_first)
+            gyre_node_show_entry(entry->queue);
         *out = entry->queue;
     } else if (is_known) {
         gyre_error_hold();

@@ -14,6 +14,13 @@ gyre_status gyre_stages_join(gyre_pipeline *pipeline, const struct gyre_wiring_c
 gyre_status gyre_pipeline_renew(gyre_pipeline *pipeline, bool by_keeper);
 /** Does the same for a pipeline that was just listed, whose stages may have had another worker before that. */
 void gyre_pipeline_catch_up(gyre_pipeline *pipeline);
+/**
+ * Whether a stage is between two workers, or has had another one since its links were made: a death is seen when recovery has begun. *lost
+ * becomes true when one is lost.
+ */
+bool gyre_stages_are_behind(const gyre_pipeline *pipeline, bool *lost);
+/** Whether all stages are in the worker process that their links were made for. */
+bool gyre_stages_are_there(const gyre_pipeline *pipeline);
 /** Lets the kernels go. No block uses a table of links. */
 void gyre_stages_leave(gyre_pipeline *pipeline);
 /** Lets kernels go whose memory a block may use for ever. */

@@ -9,6 +9,8 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/node_keep.h"
 #include "core/kernel/standing.h"
+#include "core/links/joined.h"
+#include "core/links/keep_journal.h"
 #include "core/links/pipeline.h"
 #include "core/plan/shape.h"
 #include "core/queue/queue.h"
@@ -56,7 +58,7 @@ static gyre_status open_repeater(gyre_pipeline *pipeline, int node, uint64_t mos
     gyre_queue_desc desc = {.size = sizeof desc, .capacity = 1, .policy = GYRE_FULL_REJECT};
     while (desc.capacity < REPEATER_SLOTS_MAX && desc.capacity < most)
         desc.capacity *= 2;
-    const struct gyre_entry_wish wish = {.desc = &desc, .section = pipeline->name};
+    const struct gyre_entry_wish wish = {.desc = &desc, .section = pipeline->name, .repeats = true};
     const gyre_status status = gyre_entries_open(pipeline, node, &wish, &repeater);
     if (status != GYRE_OK)
         return gyre_error_add(status, "for checkpoints");
@@ -77,6 +79,22 @@ static gyre_status open_repeaters(gyre_pipeline *pipeline)
     return status;
 }
 
+uint64_t gyre_keep_deadline(const gyre_pipeline *pipeline)
+{
+    return gyre_clock_ns() + gyre_config_ns(pipeline->runtime->config, GYRE_SECTION_KERNEL,
+                                            gyre_node_facts_of(pipeline->keep.leader).name,
+                                            "stop_timeout_ms");
+}
+
+void gyre_keep_end_leading(gyre_pipeline *pipeline)
+{
+    gyre_node_lead_no_more(pipeline->keep.leader);
+    pipeline->keep.leader = NULL;
+    pipeline->keep.journal = NULL;
+    for (int i = 0; i < pipeline->entry_count; i++)
+        pipeline->entries[i].is_led = false;
+}
+
 gyre_status gyre_keep_begin(gyre_pipeline *pipeline)
 {
     struct gyre_pipeline_keep *keep = &pipeline->keep;
@@ -88,16 +106,18 @@ gyre_status gyre_keep_begin(gyre_pipeline *pipeline)
         status = open_repeaters(pipeline);
     if (status != GYRE_OK)
         return status;
-    keep->leader = pipeline->nodes[leader].kernel;
-    status = gyre_keep_add_entry(pipeline, &pipeline->entries[0]);
-    if (status != GYRE_OK) {
-        keep->leader = NULL;
-        return status;
-    }
+    const bool in_journal = gyre_node_entry_has_journal(pipeline->entries[0].queue);
     for (int i = 0; i < pipeline->node_count; i++)
         if (is_kept(&pipeline->nodes[i]))
-            gyre_node_save_together(pipeline->nodes[i].kernel);
-    return GYRE_OK;
+            gyre_node_save_together(pipeline->nodes[i].kernel, in_journal);
+    keep->leader = pipeline->nodes[leader].kernel;
+    keep->journal = in_journal ? pipeline->entries[0].queue : NULL;
+    if (in_journal)
+        return GYRE_OK; /* gyre_keep_begin_journal follows */
+    status = gyre_keep_add_entry(pipeline, &pipeline->entries[0]);
+    if (status != GYRE_OK)
+        gyre_keep_end_leading(pipeline);
+    return status;
 }
 
 /* ---- queues ---- */
@@ -242,24 +262,46 @@ static gyre_status stand_still(struct stand *stand, uint64_t deadline_ns)
     return status;
 }
 
-static gyre_status copy(struct stand *stand, uint64_t deadline_ns)
+/* `entry`: its journal says what the checkpoint holds. */
+static gyre_status copy(struct stand *stand, const gyre_queue *entry, uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
     for (uint32_t i = 0; i < stand->count && status == GYRE_OK; i++)
-        status = gyre_standing_draw(stand->all[i], deadline_ns);
-    return status == GYRE_OK ? gyre_standings_count(stand->all, stand->count) : status;
+        status = gyre_standing_draw(stand->all[i], entry, deadline_ns);
+    if (status == GYRE_OK)
+        status = gyre_standings_count(stand->all, stand->count);
+    for (uint32_t i = 0; i < stand->count && status == GYRE_OK && entry; i++)
+        status = gyre_standing_restore(stand->all[i]);
+    return status;
 }
 
-/* Under pipeline->lock. `checks`: flows may be under way. */
-static gyre_status save(const gyre_pipeline *pipeline, bool checks, uint64_t deadline_ns)
+/*
+ * For the journal, while the stages stand. It gets no checkpoint in the midst of a flow, as may be at the end of a pipeline: what the flow has
+ * changed so far would be changed once more when its request is handled again.
+ */
+static void gather(gyre_pipeline *pipeline)
+{
+    struct gyre_pipeline_keep *keep = &pipeline->keep;
+    if (!keep->journal || !is_still(pipeline))
+        return;
+    keep->gathered = gyre_node_gather_entry(keep->journal) == GYRE_OK;
+    if (!keep->gathered)
+        gyre_runtime_log(pipeline->runtime, GYRE_LOG_ERROR,
+                         "pipeline '%s' has a checkpoint that is not in its journal: %s", pipeline->name,
+                         gyre_error_text());
+}
+
+gyre_status gyre_keep_draw(gyre_pipeline *pipeline, enum gyre_keep_source source, uint64_t deadline_ns)
 {
     struct stand stand;
     choose(pipeline, &stand);
     gyre_status status = stand_still(&stand, deadline_ns);
-    if (status == GYRE_OK && checks && !is_still(pipeline))
+    if (status == GYRE_OK && source == GYRE_KEEP_STILL && !is_still(pipeline))
         status = gyre_error_set(GYRE_AGAIN, "pipeline '%s' was not still any more", pipeline->name);
     if (status == GYRE_OK)
-        status = copy(&stand, deadline_ns);
+        status = copy(&stand, source == GYRE_KEEP_FROM_JOURNAL ? pipeline->keep.journal : NULL, deadline_ns);
+    if (status == GYRE_OK)
+        gather(pipeline);
     gyre_error_hold();
     for (uint32_t i = 0; i < stand.count; i++)
         gyre_standing_end(stand.all[i]);
@@ -281,6 +323,15 @@ static gyre_status begin_saving(gyre_pipeline *pipeline, uint64_t deadline_ns)
     return GYRE_OK;
 }
 
+/* Under keep->saving alone: a disk may take long. */
+static void write_gathered(gyre_pipeline *pipeline, bool last)
+{
+    struct gyre_pipeline_keep *keep = &pipeline->keep;
+    if (keep->gathered)
+        gyre_node_write_entry(keep->journal, last);
+    keep->gathered = false;
+}
+
 gyre_status gyre_keep_save(gyre_pipeline *pipeline, uint64_t deadline_ns)
 {
     struct gyre_pipeline_keep *keep = &pipeline->keep;
@@ -297,10 +348,11 @@ gyre_status gyre_keep_save(gyre_pipeline *pipeline, uint64_t deadline_ns)
         pthread_mutex_lock(&pipeline->lock);
         status = pipeline->closing
                      ? gyre_error_set(GYRE_CLOSED, "pipeline '%s' is being closed", pipeline->name)
-                     : save(pipeline, true, deadline_ns);
+                     : gyre_keep_draw(pipeline, GYRE_KEEP_STILL, deadline_ns);
         pthread_mutex_unlock(&pipeline->lock);
     }
     let_go(pipeline);
+    write_gathered(pipeline, false);
     pthread_mutex_unlock(&keep->saving);
     return status;
 }
@@ -329,7 +381,12 @@ static bool watch(void *context, uint64_t deadline_ns)
 {
     const gyre_pipeline *pipeline = context;
     for_stages(pipeline, gyre_node_run_paused);
-    return gyre_dispatch_watch(pipeline->device, deadline_ns);
+    if (pipeline->keep.by_keeper)
+        return gyre_dispatch_watch(pipeline->device, deadline_ns);
+    const uint64_t now = gyre_clock_ns();
+    if (now < deadline_ns)
+        nanosleep(&(struct timespec){0, (long)(deadline_ns - now)}, NULL);
+    return gyre_stages_are_there(pipeline);
 }
 
 gyre_status gyre_keep_repeat(gyre_pipeline *pipeline)
@@ -348,22 +405,6 @@ void gyre_keep_caught_up(const gyre_pipeline *pipeline)
 
 /* ---- the end ---- */
 
-static uint64_t stop_deadline(const gyre_pipeline *pipeline)
-{
-    return gyre_clock_ns() + gyre_config_ns(pipeline->runtime->config, GYRE_SECTION_KERNEL,
-                                            gyre_node_facts_of(pipeline->keep.leader).name,
-                                            "stop_timeout_ms");
-}
-
-/* Under pipeline->lock. */
-static void end_leading(gyre_pipeline *pipeline)
-{
-    gyre_node_lead_no_more(pipeline->keep.leader);
-    pipeline->keep.leader = NULL;
-    for (int i = 0; i < pipeline->entry_count; i++)
-        pipeline->entries[i].is_led = false;
-}
-
 /* Whether another worker process goes on with the stages, or will. */
 static bool is_mended(const gyre_pipeline *pipeline, gyre_status status)
 {
@@ -376,15 +417,16 @@ void gyre_keep_drained(gyre_pipeline *pipeline)
     struct gyre_pipeline_keep *keep = &pipeline->keep;
     if (!keep->leader)
         return;
-    const uint64_t deadline_ns = stop_deadline(pipeline);
+    const uint64_t deadline_ns = gyre_keep_deadline(pipeline);
     uint64_t pause_ns = POLL_NS;
     gyre_status status = GYRE_AGAIN;
     gyre_error_hold();
     while (is_mended(pipeline, status) && gyre_clock_ns() < deadline_ns) {
         pthread_mutex_lock(&keep->saving);
         pthread_mutex_lock(&pipeline->lock);
-        status = save(pipeline, false, deadline_ns);
+        status = gyre_keep_draw(pipeline, GYRE_KEEP_AS_IT_IS, deadline_ns);
         pthread_mutex_unlock(&pipeline->lock);
+        write_gathered(pipeline, false);
         pthread_mutex_unlock(&keep->saving);
         if (status != GYRE_OK)
             pause_between(&pause_ns);
@@ -400,8 +442,9 @@ void gyre_keep_end(gyre_pipeline *pipeline)
     gyre_error_hold();
     pthread_mutex_lock(&keep->saving);
     pthread_mutex_lock(&pipeline->lock);
-    const gyre_status status = save(pipeline, false, stop_deadline(pipeline));
+    const gyre_status status = gyre_keep_draw(pipeline, GYRE_KEEP_AS_IT_IS, gyre_keep_deadline(pipeline));
     pthread_mutex_unlock(&pipeline->lock);
+    write_gathered(pipeline, true);
     if (status != GYRE_OK && status != GYRE_CLOSED && status != GYRE_LOST)
         gyre_runtime_log(
             pipeline->runtime, GYRE_LOG_WARNING,
@@ -410,7 +453,7 @@ void gyre_keep_end(gyre_pipeline *pipeline)
             pipeline->name, gyre_error_text());
     gyre_error_let_go();
     pthread_mutex_lock(&pipeline->lock);
-    end_leading(pipeline);
+    gyre_keep_end_leading(pipeline);
     pthread_mutex_unlock(&pipeline->lock);
     pthread_mutex_unlock(&keep->saving);
 }

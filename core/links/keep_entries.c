@@ -25,6 +25,12 @@ gyre_status gyre_keep_check_entry(const gyre_pipeline *pipeline, int node, const
             "pipeline '%s' has checkpoints, and takes no other programs: what one of them sent could not be handled again "
             "when it has left",
             pipeline->name);
+    if (pipeline->keep.journal)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "pipeline '%s' has a journal, and one queue: in which order it took requests of several could not be "
+            "repeated by a later run",
+            pipeline->name);
     const gyre_kernel *kernel = pipeline->nodes[node].kernel;
     const bool is_first_timed = find_times(&pipeline->entries[0]) != NULL;
     if (is_first_timed && gyre_node_is_timed(kernel))

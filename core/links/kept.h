@@ -10,6 +10,11 @@
  * A checkpoint holds up who sends, waits until all that was sent is completed and no tap has messages left, lets the stages that keep something
  * stand, and copies what they keep. One stage leads (core/kernel/keeper.h): its thread sees when a checkpoint is due.
  *
+ * The first queue may have a journal (durability). Then the program may be killed as well: the journal holds the requests, and with each
+ * checkpoint what all stages keep. A pipeline that is opened with the journal of an earlier run lets the stages have what it holds, and requests
+ * since then are handled again as after the death of a worker, before anybody has the queue. Such a pipeline has no other queue, and its links
+ * do not change while it is open (keep_journal.c).
+ *
  * Locks: keep.saving, for one checkpoint at a time; then pipeline->lock while stages stand.
  */
 #ifndef GYRE_CORE_LINKS_KEPT_H
@@ -20,13 +25,26 @@
 #include "gyre/pipeline.h"
 
 struct gyre_entry_wish;
+struct gyre_kept_stages;
 struct gyre_pipeline_entry;
 
 /**
+ * The stages of a pipeline whose first queue may have a journal, in *stages: some have checkpoints, and all are in a worker process. NULL:
+ * it is none of those.
+ */
+const struct gyre_kept_stages *gyre_keep_find_stages(const gyre_pipeline *pipeline,
+                                                     struct gyre_kept_stages *stages);
+/**
  * The pipeline's first queue is open, and nobody has it yet: finds the stages that have checkpoints, and prepares these. No effect without
- * such stages, or without a worker process. INVALID: another stage keeps something and has none; CONFIG; EXHAUSTED.
+ * such stages, or without a worker process. INVALID: another stage keeps something and has none; CONFIG; EXHAUSTED. With the journal of an
+ * earlier run the pipeline goes on where that ended. Else INCOMPATIBLE, AGAIN or LOST: a worker died meanwhile, and the journal is as it was.
  */
 gyre_status gyre_keep_begin(gyre_pipeline *pipeline);
+/**
+ * Behind gyre_keep_begin: lets the pipeline go on with its journal, and has requests of an earlier run handled again. Nobody has the pipeline
+ * yet. No effect without a journal.
+ */
+gyre_status gyre_keep_begin_journal(gyre_pipeline *pipeline);
 /**
  * Whether the pipeline may have one more queue, at this node: INVALID for one of another program, and where it would not be known in which
  * order requests of several queues were taken. OK without checkpoints. Under pipeline->lock.

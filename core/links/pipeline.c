@@ -13,6 +13,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/kernel/keeper.h"
 #include "core/kernel/visit.h"
 #include "core/links/lend.h"
 #include "core/links/apart.h"
@@ -98,9 +99,19 @@ static gyre_status make(gyre_pipeline *pipeline, const struct gyre_wiring_config
     const bool is_alike = strcmp(pipeline->nodes[first].facts.name, pipeline->name) == 0;
     snprintf(name, sizeof name, "%s%s", pipeline->name, is_alike ? "/entry" : "");
     const gyre_queue_desc main_queue = {.size = sizeof main_queue, .name = name};
-    status = gyre_entries_open(
-        pipeline, first, &(struct gyre_entry_wish){.desc = &main_queue, .section = pipeline->name}, &queue);
-    return status == GYRE_OK ? gyre_keep_begin(pipeline) : status;
+    struct gyre_kept_stages stages;
+    const struct gyre_entry_wish wish = {.desc = &main_queue,
+                                         .section = pipeline->name,
+                                         .kept = gyre_keep_find_stages(pipeline, &stages),
+                                         .is_first = true};
+    status = gyre_entries_open(pipeline, first, &wish, &queue);
+    if (status == GYRE_OK)
+        status = gyre_keep_begin(pipeline);
+    if (status == GYRE_OK)
+        status = gyre_keep_begin_journal(pipeline);
+    if (status == GYRE_OK)
+        gyre_node_show_entry(queue);
+    return status;
 }
 
 static gyre_pipeline *find_listed(const gyre_runtime *runtime, const char *name);

@@ -112,7 +112,10 @@ struct gyre_pipeline_entry {
 struct gyre_pipeline_keep {
     gyre_kernel *
         leader; /* NULL: no stage has checkpoints, or nothing would put them back. Constant while the pipeline is listed */
-    bool holds;             /* senders of its queues wait. Under the lock */
+    gyre_queue *journal; /* the entry that has a journal; NULL: none. Constant as `leader` is */
+    bool holds;          /* senders of its queues wait. Under the lock */
+    bool gathered;       /* a checkpoint waits for its journal. Under `saving` */
+    bool by_keeper;      /* requests are handled again in the thread of the worker's keeper. Under the lock */
     pthread_mutex_t saving; /* one checkpoint at a time; before pipeline->lock */
 };
 
@@ -172,8 +175,11 @@ struct gyre_pipeline {
 /** How a queue to an entry is made. */
 struct gyre_entry_wish {
     const gyre_queue_desc *desc;
-    const char *section;             /* [queue.SECTION] configures it */
-    struct gyre_queue_options *lent; /* as gyre_kernel_add_entry has it; NULL: it is this program's */
+    const char *section;                 /* [queue.SECTION] configures it */
+    struct gyre_queue_options *lent;     /* as gyre_kernel_add_entry has it; NULL: it is this program's */
+    const struct gyre_kept_stages *kept; /* it may have a journal, which holds what these keep; else NULL */
+    bool repeats;                        /* the pipeline alone sends by it */
+    bool is_first;                       /* nobody finds it before gyre_keep_begin has prepared it */
 };
 
 /** The first node that clients enter by. */

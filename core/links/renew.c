@@ -37,23 +37,12 @@ static bool is_unwired(const gyre_pipeline *pipeline)
     return false;
 }
 
-/* Whether a stage is between two workers, or has had another one since the pipeline was made. */
-static bool is_behind(const gyre_pipeline *pipeline, bool *lost)
-{
-    bool behind = false;
-    for (int i = 0; i < pipeline->node_count; i++) {
-        struct gyre_node_facts facts = pipeline->nodes[i].facts;
-        *lost |= gyre_kernel_get_state(pipeline->nodes[i].kernel) == GYRE_KERNEL_LOST;
-        behind |= facts.in_worker && gyre_node_find(pipeline->nodes[i].kernel, &facts);
-    }
-    return behind;
-}
-
 /* Under the lock. One that is being closed stays as it is: its kernels need no links any more. */
-static gyre_status renew(gyre_pipeline *pipeline)
+static gyre_status renew(gyre_pipeline *pipeline, bool by_keeper)
 {
     bool lost = false;
-    if (pipeline->closing || !(is_unwired(pipeline) || is_behind(pipeline, &lost)))
+    pipeline->keep.by_keeper = by_keeper;
+    if (pipeline->closing || !(is_unwired(pipeline) || gyre_stages_are_behind(pipeline, &lost)))
         return GYRE_OK;
     const bool repeats = gyre_keep_prepare(pipeline);
     gyre_status status = gyre_link_memory_renew(pipeline);
@@ -73,7 +62,7 @@ gyre_status gyre_pipeline_renew(gyre_pipeline *pipeline, bool by_keeper)
         pthread_mutex_lock(&pipeline->lock);
     else if (!take_lock(pipeline))
         return gyre_error_set(GYRE_LOST, "the worker process of pipeline '%s' died", pipeline->name);
-    const gyre_status status = renew(pipeline);
+    const gyre_status status = renew(pipeline, by_keeper);
     pthread_mutex_unlock(&pipeline->lock);
     return status;
 }
@@ -83,8 +72,8 @@ void gyre_pipeline_catch_up(gyre_pipeline *pipeline)
     bool lost = false;
     gyre_error_hold();
     pthread_mutex_lock(&pipeline->lock);
-    while (is_behind(pipeline, &lost) && !lost && !pipeline->closing) {
-        if (renew(pipeline) == GYRE_OK && !is_behind(pipeline, &lost))
+    while (gyre_stages_are_behind(pipeline, &lost) && !lost && !pipeline->closing) {
+        if (renew(pipeline, false) == GYRE_OK && !gyre_stages_are_behind(pipeline, &lost))
             break;
         pthread_mutex_unlock(&pipeline->lock); /* the keeper's thread may want it */
         nanosleep(&(struct timespec){0, CATCH_UP_NS}, NULL);

@@ -63,3 +63,20 @@ void gyre_stages_free(gyre_pipeline *pipeline)
         gyre_kernel_types_destroy(pipeline->faces[i].types);
     gyre_link_memory_destroy(pipeline);
 }
+
+bool gyre_stages_are_behind(const gyre_pipeline *pipeline, bool *lost)
+{
+    bool behind = false;
+    for (int i = 0; i < pipeline->node_count; i++) {
+        struct gyre_node_facts facts = pipeline->nodes[i].facts;
+        *lost |= gyre_kernel_get_state(pipeline->nodes[i].kernel) == GYRE_KERNEL_LOST;
+        behind |= facts.in_worker && gyre_node_find(pipeline->nodes[i].kernel, &facts);
+    }
+    return behind;
+}
+
+bool gyre_stages_are_there(const gyre_pipeline *pipeline)
+{
+    bool lost = false;
+    return !gyre_stages_are_behind(pipeline, &lost) && !lost;
+}
