@@ -218,8 +218,12 @@ class Runtime(Single):
             pointer, self._pointer = self._pointer, None  # nothing else begins
             try:
                 self._users.wait()
-                for part in [*self._servers, *self._pipelines, *self._kernels]:
-                    part.close()
+                for server in self._servers:
+                    server.close()
+                for pipeline in self._pipelines:
+                    pipeline.close()
+                for kernel in list(self._kernels):
+                    kernel.close()
             except BaseException:  # a block of messages in place is open, or a signal came
                 self._pointer = pointer
                 raise
