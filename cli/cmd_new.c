@@ -12,7 +12,7 @@
 #include "cli/new_project.h"
 
 static const char HELP[] =
-    "usage: gyre new [--form FORM] FOLDER\n"
+    "usage: gyre new [--form FORM] [--language LANGUAGE] FOLDER\n"
     "\n"
     "Makes a project in a new folder: messages, a handler, a program, a test, gyre.ini, CMakeLists.txt, README.md. It\n"
     "builds and runs as it stands:\n"
@@ -20,6 +20,11 @@ static const char HELP[] =
     "  gyre new scale\n"
     "  cmake -S scale -B scale/build\n"
     "  cmake --build scale/build --target run\n"
+    "\n"
+    "or, in Python, with the package gyre_kernels:\n"
+    "\n"
+    "  gyre new --language python scale\n"
+    "  python3 scale/main.py\n"
     "\n"
     "The last part of FOLDER is the name of the kernel and of the program: a small letter, then small letters, digits\n"
     "and _, 40 at most.\n"
@@ -30,6 +35,8 @@ static const char HELP[] =
     "                  block     each request by all lanes of a block together\n"
     "                  actor     one request after the other, with a state\n"
     "                  pipeline  two kernels, of which one sends to the other\n"
+    "  --language LANGUAGE\n"
+    "                what the program and the test are written in (c): c, c++ or python; handlers are in C\n"
     "\n"
     "Writes nothing where a file or folder of that name exists.\n";
 
@@ -127,8 +134,8 @@ static int tell_json(const new_project *made)
         json_array_append_new(files, cli_json_text(path));
         free(path);
     }
-    return cli_print_json(cli_json_object("ssso", "name", made->name, "form", made->form->name, "folder",
-                                          made->folder, "files", files));
+    return cli_print_json(cli_json_object("sssso", "name", made->name, "form", made->form->name, "language",
+                                          made->language->name, "folder", made->folder, "files", files));
 }
 
 static int tell(const cli_context *cli, const new_project *made)
@@ -141,6 +148,10 @@ static int tell(const cli_context *cli, const new_project *made)
         free(path);
     }
     const char *quote = strpbrk(made->folder, " \t'\"\\$`*?[(&;|<>#~!") ? "'" : "";
+    if (!made->language->languages) {
+        printf("\nRun it:\n  python3 %s%s/main.py%s\n", quote, made->folder, quote);
+        return CLI_OK;
+    }
     printf("\nBuild and run it:\n"
            "  cmake -S %s%s%s -B %s%s/build%s\n"
            "  cmake --build %s%s/build%s --target run\n",
@@ -181,7 +192,18 @@ static int make(const cli_context *cli, const new_project *wanted)
     return code;
 }
 
-static int run_with(const cli_context *cli, const char *form, const char *operand)
+/* CLI_OK, or the exit code of a form or a language that there is not. */
+static int judge_kind(const cli_context *cli, const new_project *wanted, const char *form,
+                      const char *language)
+{
+    if (!wanted->form)
+        return cli_usage_error(cli, "--form: expected lane, block, actor or pipeline, found '%s'", form);
+    if (!wanted->language)
+        return cli_usage_error(cli, "--language: expected c, c++ or python, found '%s'", language);
+    return CLI_OK;
+}
+
+static int run_with(const cli_context *cli, const char *form, const char *language, const char *operand)
 {
     char *folder = strdup(operand);
     if (!folder)
@@ -189,12 +211,13 @@ static int run_with(const cli_context *cli, const char *form, const char *operan
     for (size_t end = strlen(folder); end > 1 && folder[end - 1] == '/'; end--)
         folder[end - 1] = '\0';
     const char *slash = strrchr(folder, '/');
-    const new_project wanted = {
-        .form = project_form_find(form), .folder = folder, .name = slash ? slash + 1 : folder};
-    int code =
-        wanted.form
-            ? judge_name(cli, wanted.name)
-            : cli_usage_error(cli, "--form: expected lane, block, actor or pipeline, found '%s'", form);
+    const new_project wanted = {.form = project_form_find(form),
+                                .language = project_language_find(language),
+                                .folder = folder,
+                                .name = slash ? slash + 1 : folder};
+    int code = judge_kind(cli, &wanted, form, language);
+    if (code == CLI_OK)
+        code = judge_name(cli, wanted.name);
     if (code == CLI_OK)
         code = make(cli, &wanted);
     free(folder);
@@ -203,15 +226,15 @@ static int run_with(const cli_context *cli, const char *form, const char *operan
 
 static int run(cli_context *cli)
 {
-    const char *form = "lane";
-    const cli_option options[] = {{"--form", .text = &form}, {0}};
+    const char *form = "lane", *language = "c";
+    const cli_option options[] = {{"--form", .text = &form}, {"--language", .text = &language}, {0}};
     if (!cli_parse(cli, options))
         return cli->exit_code;
     if (cli->operands.count == 0)
         return cli_usage_error(cli, "expected the folder of the new project");
     if (cli->operands.count > 1)
         return cli_usage_error(cli, "expected one folder, found '%s' too", cli->operands.items[1]);
-    return run_with(cli, form, cli->operands.items[0]);
+    return run_with(cli, form, language, cli->operands.items[0]);
 }
 
 const cli_command cli_command_new = {"new", "make a project: handler, program, test, settings", HELP, run};

@@ -230,10 +230,10 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-static void offer_forms(const struct typed *typed)
+static void offer_each(const struct typed *typed, const char *(*name_of)(size_t index))
 {
-    for (size_t i = 0; project_form_name(i); i++)
-        offer(typed, project_form_name(i));
+    for (size_t i = 0; name_of(i); i++)
+        offer(typed, name_of(i));
 }
 
 static void offer_values(const struct typed *typed, const char *option)
@@ -246,7 +246,9 @@ static void offer_values(const struct typed *typed, const char *option)
     else if (strcmp(option, "--pipeline") == 0)
         offer_names(typed, GYRE_SECTION_PIPELINE);
     else if (strcmp(option, "--form") == 0)
-        offer_forms(typed);
+        offer_each(typed, project_form_name);
+    else if (strcmp(option, "--language") == 0)
+        offer_each(typed, project_language_name);
     else if (is_one_of(option, of_running))
         offer_running(typed);
 }

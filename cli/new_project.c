@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fills the templates in: @name@, @NAME@ and @version@ stand for the project's own words. A file of a template is called as it is
- * in the project, except that NAME becomes the project's name and that `gitignore` gets its dot.
+ * Fills the templates in: @name@, @NAME@, @version@ and others stand for the project's own words. A file of a template is
+ * called as it is in the project, except that NAME becomes the project's name and that `gitignore` gets its dot.
  */
 #include "cli/new_project.h"
 
@@ -22,10 +22,11 @@ enum { MODE_FOLDER = 0777 };
 #define TEXT_OF(number)  TEXT_OF_(number)
 static const char VERSION[] = TEXT_OF(GYRE_VERSION_MAJOR) "." TEXT_OF(GYRE_VERSION_MINOR);
 
-/* The files of all forms; those of the form "all" belong to each. */
+/* The files of all forms; those of the form "all" belong to each. `language` is the suffix of the only language that has the
+ * file, "cmake" for all that are built, or "" for every language. */
 static const struct template
 {
-    const char *form, *file, *text;
+    const char *form, *language, *file, *text;
 }
 templates[] = {
 #include "new_templates.inc"
@@ -40,6 +41,12 @@ static const project_form forms[] = {
      "--pipeline @name@", "{\"item\":2,\"count\":3}"},
 };
 
+static const project_language languages[] = {
+    {"c", "c", "C"},
+    {"c++", "cpp", "C CXX"},
+    {"python", "py", NULL},
+};
+
 const project_form *project_form_find(const char *name)
 {
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
@@ -51,6 +58,19 @@ const project_form *project_form_find(const char *name)
 const char *project_form_name(size_t index)
 {
     return index < sizeof forms / sizeof forms[0] ? forms[index].name : NULL;
+}
+
+const project_language *project_language_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++)
+        if (strcmp(languages[i].name, name) == 0)
+            return &languages[i];
+    return NULL;
+}
+
+const char *project_language_name(size_t index)
+{
+    return index < sizeof languages / sizeof languages[0] ? languages[index].name : NULL;
 }
 
 static void put_capitals(FILE *out, const char *word)
@@ -70,7 +90,9 @@ static bool put_word(FILE *out, const new_project *project, const char *word, si
                  {"version", VERSION},
                  {"about", project->form->about},
                  {"operand", project->form->operand},
-                 {"request", project->form->request}};
+                 {"request", project->form->request},
+                 {"suffix", project->language->suffix},
+                 {"languages", project->language->languages}};
     if (length == 4 && memcmp(word, "NAME", 4) == 0) {
         put_capitals(out, project->name);
         return true;
@@ -112,13 +134,21 @@ static char *filled_in(const new_project *project, const char *text, size_t *siz
     return NULL;
 }
 
+static bool is_of(const new_project *project, const struct template *template)
+{
+    const project_language *language = project->language;
+    if (strcmp(template->form, "all") != 0 && strcmp(template->form, project->form->name) != 0)
+        return false;
+    if (strcmp(template->language, "cmake") == 0)
+        return language->languages != NULL;
+    return !template->language[0] || strcmp(template->language, language->suffix) == 0;
+}
+
 static const struct template *template_of(const new_project *project, size_t index)
 {
-    for (size_t i = 0; i < sizeof templates / sizeof templates[0]; i++) {
-        const char *form = templates[i].form;
-        if ((strcmp(form, "all") == 0 || strcmp(form, project->form->name) == 0) && index-- == 0)
+    for (size_t i = 0; i < sizeof templates / sizeof templates[0]; i++)
+        if (is_of(project, &templates[i]) && index-- == 0)
             return &templates[i];
-    }
     return NULL;
 }
 

@@ -20,9 +20,23 @@ const project_form *project_form_find(const char *name);
 /** The name of form `index`; NULL behind the last one. */
 const char *project_form_name(size_t index);
 
+/** The language of a project's program and of its test. */
+typedef struct project_language {
+    const char *name;      /* what --language takes */
+    const char *suffix;    /* of its files */
+    const char *languages; /* for CMake; NULL: it is not built */
+} project_language;
+
+/** The language of that name, or NULL. */
+const project_language *project_language_find(const char *name);
+
+/** The name of language `index`; NULL behind the last one. */
+const char *project_language_name(size_t index);
+
 /** A project that is to be written. */
 typedef struct new_project {
     const project_form *form;
+    const project_language *language;
     const char *folder; /* must not exist yet */
     const char *name;   /* of the kernel or pipeline: a name of C in small letters */
 } new_project;

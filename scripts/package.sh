@@ -83,12 +83,30 @@ locale_of_reprotest()
         say "going on without the locale et_EE.UTF-8 (Debian, Ubuntu: apt install locales)"
 }
 
+# disordered_folders: where disorderfs is mounted, a line each.
+disordered_folders()
+{
+    findmnt -rn -t fuse.disorderfs -o TARGET || true
+}
+
+# leave_no_disorder BEFORE: takes away what a reprotest that was killed left mounted; BEFORE is what others had mounted already.
+leave_no_disorder()
+{
+    local folder
+    while read -r folder; do
+        [[ $'\n'"$1"$'\n' == *$'\n'"$folder"$'\n'* ]] || fusermount -u -z "$folder" || umount -l "$folder"
+    done < <(disordered_folders)
+}
+
 # package_reproducible: two builds of the packages, in different folders, at different times, with another umask, locale, time zone,
 # environment, order of files and number of processors. They have to be the same bytes; build/reproducible has the packages and what differs.
 package_reproducible()
 {
-    local command=(env "LOCPATH=$PWD/build/locales") variations
+    local command=(env "LOCPATH=$PWD/build/locales") variations before
     need_packages build package reproducible
+    before="$(disordered_folders)"
+    # shellcheck disable=SC2064 # as it is now
+    trap "leave_no_disorder ${before@Q}" EXIT
     package_tree
     locale_of_reprotest build/locales
     variations="$(package_variations)"

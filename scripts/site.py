@@ -157,7 +157,7 @@ class Site:
         return path.suffix[1:], name, about, path.name
 
     def manuals(self, folders):
-        found = sorted(self.manual(path) for folder in folders for path in pathlib.Path(folder).iterdir()
+        found = sorted(self.manual(path) for folder in folders for path in sorted(pathlib.Path(folder).iterdir())
                        if re.fullmatch(r"\.[1-8]", path.suffix) and not path.read_text().startswith(".so "))
         titles = {"1": "Commands", "3": "Functions and headers", "5": "Files"}
         body = "<h1>Manuals</h1>"

@@ -7,28 +7,34 @@ import threading
 from typing import Any, Dict, Optional
 
 from ._native import ffi, lib
-from .errors import check, text_of
+from .errors import ClosedError, check, text_of
+from .given import Single, Users, text_for, whole
 from .lanes import Lane, Lanes, open_queue
 from .port import Port
 from .types import MessageType
 from .waiting import FOREVER, deadline_of, wait_aside
 
 
-class Server:
+class Server(Single):
     """An open door: other programs attach to the kernels of this one by name."""
 
     def __init__(self, runtime: Any, path: Optional[str], mode: int, clients_max: int) -> None:
-        kept = ffi.new("char[]", path.encode()) if path else ffi.NULL
+        kept = text_for("path", path or None)
         desc = ffi.new("gyre_serve_desc *", {"size": ffi.sizeof("gyre_serve_desc")})
-        desc.path, desc.mode, desc.clients_max = kept, mode, clients_max
+        desc.path, desc.mode, desc.clients_max = kept, whole("mode", mode, 0, 0o777), whole("clients_max", clients_max, 0, 2**31 - 1)
         out = ffi.new("gyre_server **")
         check(lib.gyre_serve(runtime, desc, out))
         self._pointer: Any = out[0]
+        self._users = Users()
 
     def info(self) -> Dict[str, Any]:
         """The socket's path, and how many clients there are and were."""
         info = ffi.new("gyre_server_info *", {"size": ffi.sizeof("gyre_server_info")})
-        check(lib.gyre_server_info_get(self._pointer, info))
+        with self._users:
+            pointer = self._pointer
+            if pointer is None:
+                raise ClosedError("the server was closed")
+            check(lib.gyre_server_info_get(pointer, info))
         told: Dict[str, Any] = {key: int(getattr(info, key)) for key in ("attached", "admitted", "refused")}
         told["path"] = text_of(info.path)
         return told
@@ -37,6 +43,7 @@ class Server:
         """Ends every attachment and removes the socket. A second call does nothing."""
         pointer, self._pointer = self._pointer, None
         if pointer is not None:
+            self._users.wait()
             lib.gyre_server_close(pointer)
 
     def __enter__(self) -> "Server":
@@ -59,14 +66,17 @@ class Attachment(Port):
         client: Optional[str] = None,
         reconnect: bool = False,
     ) -> None:
-        texts = [ffi.new("char[]", text.encode()) if text else ffi.NULL for text in (path, client)]
+        if name is None:
+            raise TypeError("attach: expected the name of a kernel, found None")
+        texts = [text_for("path", path or None), text_for("client", client or None), text_for("name", name)]
+        slots = whole("capacity", capacity, 0, 2**32 - 1)
 
         def open_one() -> Any:
             desc = ffi.new("gyre_attach_desc *", {"size": ffi.sizeof("gyre_attach_desc")})
-            desc.path, desc.client, desc.capacity, desc.reconnect = texts[0], texts[1], capacity, reconnect
+            desc.path, desc.client, desc.capacity, desc.reconnect = texts[0], texts[1], slots, reconnect
             desc.deadline_ns = FOREVER if timeout is None else deadline_of(timeout) or 1
             def attach() -> Any:
-                return open_queue(lambda out: lib.gyre_attach(name.encode(), desc, out))
+                return open_queue(lambda out: lib.gyre_attach(texts[2], desc, out))
 
             return wait_aside(attach, lambda: None, lib.gyre_queue_close)
 

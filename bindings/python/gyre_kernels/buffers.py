@@ -10,20 +10,43 @@ import numpy as np
 
 from ._native import ffi, lib
 from .errors import ClosedError, InvalidError, UnimplementedError, check, text_of
+from .given import Single, Users, text_for, whole
 
 if TYPE_CHECKING:
     from .runtime import Runtime
 
 
-class Buffer:
+def _items(dtype: Any) -> Any:
+    """The type of items that are plain memory. Objects of Python are pointers, which no device may give back."""
+    kind = np.dtype(dtype)
+    if kind.hasobject or kind.itemsize == 0:
+        raise TypeError(f"a buffer has items of plain memory: expected a type of numbers, found {kind}")
+    return kind
+
+
+def array_of(what: str, content: Any, other: str = "") -> Any:
+    """The content as an array that lies side by side, and has plain memory."""
+    if isinstance(content, (bytes, bytearray)):
+        return np.frombuffer(content, np.uint8)
+    if not isinstance(content, np.ndarray) and hasattr(content, "__dlpack__"):
+        content = np.from_dlpack(content)
+    array = np.ascontiguousarray(content)
+    if array.dtype.kind not in "biufcV" or array.dtype.hasobject or isinstance(content, (bool, int, float, complex)):
+        raise TypeError(f"{what}: expected {other}bytes, or an array of numbers, found {type(content).__name__}")
+    return array
+
+
+class Buffer(Single):
     """A buffer of a device, zeroed. Uploads and downloads work while kernels use it."""
 
     def __init__(self, runtime: "Runtime", size: int, backend: Optional[str], device: int) -> None:
         out = ffi.new("gyre_buffer **")
-        name = backend.encode() if backend else ffi.NULL
-        kept = ffi.new("char[]", name) if backend else ffi.NULL
+        kept = text_for("backend", backend or None)
+        device = whole("device", device, 0, 2**32 - 1)
         check(lib.gyre_buffer_alloc(runtime.pointer(), kept, device, size, out))
         self._pointer: Any = out[0]
+        self._users = Users()
+        self._runtime = runtime
         self.size = size
         self.dtype: Any = np.dtype(np.uint8)  # of the items that `array`, __array__ and __dlpack__ give
         self._held = 0
@@ -35,18 +58,24 @@ class Buffer:
 
     def upload(self, data: Any, offset: int = 0) -> None:
         """Copies an array, or bytes, into the buffer from byte `offset` on."""
-        given = np.ascontiguousarray(data) if isinstance(data, np.ndarray) else data
-        view = ffi.from_buffer(given)
-        check(lib.gyre_buffer_upload(self.pointer(), offset, view, len(view)))
+        given = array_of("upload", data)
+        view = ffi.from_buffer(given) if given.size else ffi.new("char[]", 0)
+        begin = whole("offset", offset)
+        with self._users:
+            check(lib.gyre_buffer_upload(self.pointer(), begin, view, len(view)))
 
     def download(self, dtype: Any = np.uint8, offset: int = 0, count: int = -1) -> Any:
         """Copies `count` items (-1: all to the end) out of the buffer."""
-        kind = np.dtype(dtype)
-        there = max(self.size - offset, 0) // max(kind.itemsize, 1)
+        kind = _items(dtype)
+        there = max(self.size - whole("offset", offset), 0) // kind.itemsize
+        count = whole("count", count, -1)
+        if count * kind.itemsize > self.size:
+            raise InvalidError(f"download: {count} items of {kind.itemsize} bytes from a buffer of {self.size} bytes")
         out = np.empty(there if count < 0 else count, kind)
         if out.nbytes:
             view = ffi.from_buffer(out)
-            check(lib.gyre_buffer_download(self.pointer(), offset, view, out.nbytes))
+            with self._users:
+                check(lib.gyre_buffer_download(self.pointer(), offset, view, out.nbytes))
         return out
 
     # ---- in place ----
@@ -55,6 +84,7 @@ class Buffer:
         """The buffer's own memory as an array of `dtype`, without a copy: on the CPU backend. What is stored there, handlers see
         from their next message on. The buffer stays while the array, or a view of it, is there. BufferError where the device
         has memory of its own."""
+        items = _items(self.dtype)
         place = self._hold()
         try:
             if not place.host:
@@ -65,7 +95,7 @@ class Buffer:
             self._let_go()
             raise
         weakref.finalize(raw, self._let_go)
-        return np.ndarray((self.size // self.dtype.itemsize,), self.dtype, buffer=raw)
+        return np.ndarray((self.size // items.itemsize,), items, buffer=raw)
 
     @property
     def __cuda_array_interface__(self) -> Dict[str, Any]:
@@ -85,8 +115,9 @@ class Buffer:
 
     def _hold(self) -> Any:
         place = ffi.new("gyre_buffer_place *", {"size": ffi.sizeof("gyre_buffer_place")})
-        check(lib.gyre_buffer_hold(self.pointer(), place))
-        self._held += 1
+        with self._users:
+            check(lib.gyre_buffer_hold(self.pointer(), place))
+            self._held += 1
         return place
 
     def _let_go(self) -> None:
@@ -132,19 +163,34 @@ class Buffer:
 
     def fill(self, byte: int = 0, offset: int = 0, size: int = -1) -> None:
         """Sets bytes of the buffer; a size of -1: all to the end."""
-        check(lib.gyre_buffer_fill(self.pointer(), offset, byte, self.size - offset if size < 0 else size))
+        begin, length = whole("offset", offset), whole("size", size, -1)
+        length = max(self.size - begin, 0) if length < 0 else length
+        value = whole("byte", byte, 0, 255)
+        with self._users:
+            check(lib.gyre_buffer_fill(self.pointer(), begin, value, length))
 
     def copy_from(self, source: "Buffer", size: int = -1, offset: int = 0, source_offset: int = 0) -> None:
         """Copies from another buffer of the same device, within the device where it can."""
-        length = min(self.size - offset, source.size - source_offset) if size < 0 else size
-        check(lib.gyre_buffer_copy(self.pointer(), offset, source.pointer(), source_offset, length))
+        if not isinstance(source, Buffer):
+            raise TypeError(f"copy_from: expected a buffer, found {type(source).__name__}: upload takes arrays and bytes")
+        begin, source_begin, length = whole("offset", offset), whole("source_offset", source_offset), whole("size", size, -1)
+        length = max(min(self.size - begin, source.size - source_begin), 0) if length < 0 else length
+        with self._users, source._users:
+            check(lib.gyre_buffer_copy(self.pointer(), begin, source.pointer(), source_begin, length))
 
     def free(self) -> None:
         """Frees the memory; InvalidError while a kernel that runs has it bound, BufferError while an array in place is there."""
-        if self._pointer is not None:
+        pointer, self._pointer = self._pointer, None
+        if pointer is None:
+            return
+        try:
+            self._users.wait()
             self.check_free()
-            check(lib.gyre_buffer_free(self._pointer))
-            self._pointer = None
+            check(lib.gyre_buffer_free(pointer))
+        except BaseException:
+            self._pointer = pointer
+            raise
+        self._runtime.forget(self)
 
     def check_free(self) -> None:
         """BufferError while somebody has the buffer's memory."""
@@ -154,3 +200,4 @@ class Buffer:
     def forget(self) -> None:
         """For a runtime that is being closed, which frees the memory itself."""
         self._pointer = None
+        self._users.wait()

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional
 
 from ._native import ffi, lib
 from .errors import GyreTimeoutError, NotFoundError, check, text_of
+from .given import text_for
 from .lanes import Lane, Lanes, open_queue
 from .port import Port
 from .types import MessageType
@@ -18,7 +19,9 @@ class Pipeline(Port):
     """An open pipeline: call it. A request has one reply, once everything that it caused is settled."""
 
     def __init__(self, runtime: Any, name: str, entry: Optional[str]) -> None:
-        kept = (ffi.new("char[]", name.encode()), ffi.new("char[]", entry.encode()) if entry else ffi.NULL)
+        if name is None:
+            raise TypeError("pipeline: expected the name of a pipeline, found None")
+        kept = (text_for("name", name), text_for("entry", entry or None))
         desc = ffi.new("gyre_pipeline_desc *", {"size": ffi.sizeof("gyre_pipeline_desc"), "name": kept[0]})
         out = ffi.new("gyre_pipeline **")
         check(lib.gyre_pipeline_open(runtime, desc, out))

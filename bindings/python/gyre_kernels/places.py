@@ -213,7 +213,7 @@ class Views(_InPlace):
             count, stride = given.count, given.stride
             memory = _buffer(given.first, stride * (count - 1) + dtype.itemsize)
             self._memory, self._count = _ref(memory), count
-            array = _ndarray((count,), dtype, memory, 0, (stride,))
+            array: Any = _ndarray((count,), dtype, memory, 0, (stride,))
             array.setflags(write=False)
             self._array = array
         except BaseException:

@@ -4,20 +4,21 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, AsyncIterator, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, AsyncIterator, Deque, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 
 from ._native import ffi, lib
 from .aio import AsyncCalls
 from .errors import HANDLER_FAILED, REPLIED, error_of, outcome_error, text_of
+from .given import Single, whole
 from .lanes import Lane, Lanes
 from .places import Slots, Views
-from .types import MessageType
+from .types import MessageType, check_messages
 from .waiting import FOREVER, MORE, deadline_of, wait_sliced
 
 
-class Port:
+class Port(Single):
     """A kernel that answers messages. Every method may be called by several threads."""
 
     def __init__(self, name: str, request: MessageType, reply: MessageType, lanes: Lanes) -> None:
@@ -67,15 +68,17 @@ class Port:
         mappings make a list of replies, in which None stands for none.
         """
         deadline = deadline_of(timeout) or 1
-        if not isinstance(batch, np.ndarray):
+        if not isinstance(batch, np.ndarray) or batch.dtype == object:
             return self._map_messages(self.request.array(batch), outcomes, deadline)
-        requests = np.ascontiguousarray(batch, self.request.dtype).reshape(-1)
+        requests = self.request.convert(batch).reshape(-1)
         count = len(requests)
         if out is None:
             out = np.empty(count, self.reply.dtype)
         _check_target("out", out, self.reply.dtype, count)
         if outcomes is not None:
             _check_target("outcomes", outcomes, np.dtype("u1"), count)
+        if any(np.may_share_memory(requests, target) for target in (out, outcomes) if target is not None):
+            requests = requests.copy()  # replies are written while later requests wait to be sent
         if count:
             self._run_batch(requests, out, outcomes, deadline, outcomes is None)
         return out.reshape(batch.shape) if batch.ndim != 1 else out
@@ -143,17 +146,13 @@ class Port:
         """Requests in place: `with kernel.reserve(32) as slots: slots["value"] = ...`. The end of the block sends all of
         them, an exception none. There are `len(slots)` of them: at least one, at most `count`, as many as lie side by
         side in the ring. They begin as zeros. The object may be kept, and entered for one block after another."""
-        if count < 1:
-            raise ValueError(f"reserve: expected 1 or more requests, found {count}")
-        return Slots(self, count, timeout)
+        return Slots(self, whole("reserve", count, 1), timeout)
 
     def peek(self, count: int = 1024, timeout: Optional[float] = None) -> Views:
         """Completions in place: `with kernel.peek() as views: views["result"].sum()`. There are `len(views)` of them, of
         one outcome: at least one, at most `count`. The end of the block gives them back. The object may be kept, and
         entered for one block after another."""
-        if count < 1:
-            raise ValueError(f"peek: expected 1 or more completions, found {count}")
-        return Views(self, count, timeout)
+        return Views(self, whole("peek", count, 1), timeout)
 
     def own_lane(self) -> Lane:
         """The queue of send, receive, reserve and peek."""
@@ -196,8 +195,9 @@ class Stream:
         self._port, self._messages = port, messages
 
     def __iter__(self) -> Iterator[Any]:
-        if not isinstance(self._messages, Iterable):
+        if hasattr(self._messages, "__aiter__"):
             raise TypeError("an asynchronous source of messages is for `async for`")
+        check_messages(self._port.request, self._messages)
         port = self._port
         lane = port._lanes.take()
         try:
@@ -215,6 +215,8 @@ class Stream:
     async def __aiter__(self) -> AsyncIterator[Any]:
         calls = self._port._async
         pending: Deque[Any] = deque()
+        if not hasattr(self._messages, "__aiter__"):
+            check_messages(self._port.request, self._messages)
         try:
             async for message in _each(self._messages):
                 if len(pending) >= 256:

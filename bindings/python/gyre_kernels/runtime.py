@@ -9,15 +9,17 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Mapping as AnyMapping
 from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Union
 
 import numpy as np
 
 from ._native import ffi, lib
 from .attachment import Server
-from .buffers import Buffer
+from .buffers import Buffer, array_of
 from .compilers import offer_zig
 from .errors import ClosedError, check, text_of
+from .given import Single, Users, text_for, whole
 from .histograms import Histogram, histograms_of
 from .lanes import Lane, Lanes, open_queue
 from .pipeline import Pipeline
@@ -28,6 +30,7 @@ from .waiting import deadline_of, wait_aside, wait_sliced
 
 Log = Callable[[int, str], None]
 _LEVELS = {1: logging.ERROR, 2: logging.WARNING, 3: logging.INFO, 4: logging.DEBUG}
+_NUMBER_MAX = 2**32 - 1
 _logger = logging.getLogger("gyre")
 
 
@@ -42,16 +45,12 @@ def gyrepy_log(context: Any, level: int, text: Any) -> None:
     log(level, text_of(text))
 
 
-def _chars(text: Optional[str]) -> Any:
-    return ffi.NULL if text is None else ffi.new("char[]", text.encode())
-
-
 # Strong references: threads of Gyre log into a runtime until it is closed, and a collector may not close it, because it may run
 # inside of such a log line.
 _open_runtimes: "Set[Runtime]" = set()
 
 
-class Runtime:
+class Runtime(Single):
     """An open runtime. As a context manager it closes itself."""
 
     def __init__(
@@ -62,15 +61,21 @@ class Runtime:
         log: Optional[Log] = None,
     ) -> None:
         self._pointer: Any = None
+        if log is not None and not callable(log):
+            raise TypeError(f"log: expected a function of a level and a text, found {type(log).__name__}")
         offer_zig()
         self._log = ffi.new_handle(log or _log_to_python)
         self._kernels: List[Kernel] = []
-        self._buffers: List[Buffer] = []
+        self._buffers: Set[Buffer] = set()
+        self._users = Users()
+        self._closing = threading.Lock()
         self._servers: List[Server] = []
         self._pipelines: List[Pipeline] = []
-        texts = [_chars(f"{key}={_setting(value)}") for key, value in (settings or {}).items()]
+        given = _mapping("settings", settings).items()
+        texts = [text_for("settings", f"{key}={_setting(value)}") for key, value in given]
         array = ffi.new("char *[]", [*texts, ffi.NULL])
-        names = (_chars(None if config is None else os.fspath(config)), _chars(backend))
+        path = None if config is None else os.fsdecode(config)
+        names = (text_for("config", path), text_for("backend", backend))
         desc = ffi.new("gyre_open_desc *", {"size": ffi.sizeof("gyre_open_desc")})
         desc.config_path, desc.backend = names
         desc.settings = ffi.cast("const char *const *", array)
@@ -114,98 +119,130 @@ class Runtime:
         `state` begins an actor: bytes, or an array of the state's type. `buffers` binds the kernel's buffers by name.
         """
         path = None if source is None else file_of(source)
-        texts = {"source": _chars(path), "kernel": _chars(kernel), "name": _chars(name), "backend": _chars(backend)}
+        given = {"source": path, "kernel": kernel, "name": name, "backend": backend}
+        texts = {what: text_for(what, text) for what, text in given.items()}
         desc = ffi.new("gyre_launch_desc *", {"size": ffi.sizeof("gyre_launch_desc"), **texts})
-        desc.device, desc.lanes, desc.blocks, desc.start_inactive = device, lanes, blocks, not active
+        desc.device = whole("device", device, 0, _NUMBER_MAX)
+        desc.lanes, desc.blocks = whole("lanes", lanes, 0, _NUMBER_MAX), whole("blocks", blocks, 0, _NUMBER_MAX)
+        desc.start_inactive = not active
         begun = b"" if state is None else _state_bytes(state)
         if state is not None:
             desc.state, desc.state_size = ffi.from_buffer(begun), len(begun)
-        bound = [(_chars(key), value.pointer()) for key, value in (buffers or {}).items()]
+        bound = [(text_for("buffers", key), _buffer(key, value)) for key, value in _mapping("buffers", buffers).items()]
         names = ffi.new("gyre_binding_name[]", max(len(bound), 1))
         for place, (key, pointer) in zip(names, bound):
             place.name, place.buffer = key, pointer
         desc.bindings, desc.binding_count = names, len(bound)
         out = ffi.new("gyre_kernel **")
-        check(lib.gyre_launch(self.pointer(), desc, out))
-        launched = Kernel(self, out[0])
-        self._kernels.append(launched)
-        return launched
+        launched: Optional[Kernel] = None
+        with self._users:
+            try:
+                check(lib.gyre_launch(self.pointer(), desc, out))
+                launched = Kernel(self, out[0])
+                self._kernels.append(launched)
+                return launched
+            except BaseException:
+                if out[0] and launched not in self._kernels:  # a signal came: nobody else could end it
+                    lib.gyre_kernel_release(out[0])
+                raise
 
     def buffer(self, size_or_array: Any, *, backend: Optional[str] = None, device: int = 0) -> Buffer:
         """Memory on a device: of a size in bytes, or with the content of an array, of NumPy or of whoever gives DLPack."""
-        if isinstance(size_or_array, int):
-            made = Buffer(self, size_or_array, backend, device)
+        if isinstance(size_or_array, (int, np.integer)) and not isinstance(size_or_array, bool):
+            given, size = None, whole("buffer", size_or_array, 1)
         else:
-            given = _array_of(size_or_array)
-            made = Buffer(self, given.nbytes, backend, device)
+            given = array_of("buffer", size_or_array, "a size in bytes, ")
+            size = given.nbytes
+        with self._users:
+            made = Buffer(self, size, backend, device)
+            self._buffers.add(made)
+        if given is not None:
             made.upload(given)
             made.dtype = given.dtype
-        self._buffers.append(made)
         return made
 
     def pipeline(self, name: str, entry: Optional[str] = None) -> Pipeline:
         """Joins kernels to the pipeline that [pipeline.NAME] configures, and launches those that are not yet. `entry`
         names one of its entries; None: the first."""
-        joined = Pipeline(self.pointer(), name, entry)
-        self._pipelines.append(joined)
+        with self._users:
+            joined = Pipeline(self.pointer(), name, entry)
+            self._pipelines.append(joined)
         return joined
 
     def serve(self, path: Optional[str] = None, *, mode: int = 0, clients_max: int = 0) -> Server:
         """Lets other programs attach to the kernels of this one."""
-        server = Server(self.pointer(), path, mode, clients_max)
-        self._servers.append(server)
+        with self._users:
+            server = Server(self.pointer(), path, mode, clients_max)
+            self._servers.append(server)
         return server
 
     def load_types(self, file: Union[str, "os.PathLike[str]"], *, backend: Optional[str] = None) -> Dict[str, MessageType]:
         """Reads the message types of a header, a kernel file or a compiled file, and returns all that are known now."""
-        check(lib.gyre_types_load(self.pointer(), _chars(backend), os.fsencode(file_of(file))))
+        texts = text_for("backend", backend), text_for("file", file_of(file))
+        with self._users:
+            check(lib.gyre_types_load(self.pointer(), *texts))
         return self.types()
 
     def types(self) -> Dict[str, MessageType]:
         """The message types that the runtime knows, by name."""
-        count = lib.gyre_types(self.pointer(), ffi.NULL, 0)
-        found = ffi.new("const gyre_type *[]", max(count, 1))
-        count = min(count, lib.gyre_types(self.pointer(), found, count))
-        kinds = [MessageType(found[i]) for i in range(count)]
+        with self._users:
+            count = lib.gyre_types(self.pointer(), ffi.NULL, 0)
+            found = ffi.new("const gyre_type *[]", max(count, 1))
+            count = min(count, lib.gyre_types(self.pointer(), found, count))
+            kinds = [MessageType(found[i]) for i in range(count)]
         return {kind.name: kind for kind in kinds}
 
     def backend(self, name: Optional[str] = None) -> Dict[str, str]:
         """The backend that a launch would use, and why."""
         choice = ffi.new("gyre_backend_choice *", {"size": ffi.sizeof("gyre_backend_choice")})
-        check(lib.gyre_backend_choose(self.pointer(), _chars(name), choice))
+        with self._users:
+            check(lib.gyre_backend_choose(self.pointer(), text_for("name", name), choice))
         return {"name": text_of(choice.name), "why": text_of(choice.why)}
 
     # ---- the end ----
 
-    def forget(self, kernel: "Kernel") -> None:
-        """For a kernel that was closed by itself."""
-        if kernel in self._kernels:
-            self._kernels.remove(kernel)
+    def forget(self, ended: Union["Kernel", Buffer]) -> None:
+        """For a kernel or a buffer that ended by itself."""
+        if isinstance(ended, Buffer):
+            self._buffers.discard(ended)
+        elif ended in self._kernels:
+            self._kernels.remove(ended)
 
     def close(self) -> None:
         """Terminates every kernel without draining and frees everything. A second call does nothing."""
-        if self._pointer is None:
-            return
-        for buffer in self._buffers:
-            buffer.check_free()
-        for server in self._servers:
-            server.close()
-        for pipeline in self._pipelines:
-            pipeline.close()
-        for kernel in list(self._kernels):
-            kernel.close()
-        for buffer in self._buffers:
-            buffer.forget()
-        pointer, self._pointer = self._pointer, None
-        _open_runtimes.discard(self)
-        lib.gyre_close(pointer)
+        with self._closing:
+            if self._pointer is None:
+                return
+            for buffer in list(self._buffers):
+                buffer.check_free()
+            pointer, self._pointer = self._pointer, None  # nothing else begins
+            try:
+                self._users.wait()
+                for server in self._servers:
+                    server.close()
+                for pipeline in self._pipelines:
+                    pipeline.close()
+                for kernel in list(self._kernels):
+                    kernel.close()
+            except BaseException:  # a block of messages in place is open, or a signal came
+                self._pointer = pointer
+                raise
+            for buffer in list(self._buffers):
+                buffer.forget()
+            _open_runtimes.discard(self)
+            lib.gyre_close(pointer)
 
 
-def _array_of(content: Any) -> Any:
-    """The content as a NumPy array."""
-    if not isinstance(content, np.ndarray) and hasattr(content, "__dlpack__"):
-        return np.from_dlpack(content)
-    return np.asarray(content)
+def _mapping(what: str, given: Any) -> Mapping[str, Any]:
+    if given is not None and not isinstance(given, AnyMapping):
+        raise TypeError(f"{what}: expected a mapping, found {type(given).__name__}")
+    return given or {}
+
+
+def _buffer(name: str, given: Any) -> Any:
+    if not isinstance(given, Buffer):
+        raise TypeError(f"buffers: expected a buffer for '{name}', found {type(given).__name__}: rt.buffer makes one")
+    return given.pointer()
 
 
 def _state_bytes(state: Any) -> bytes:

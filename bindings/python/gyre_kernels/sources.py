@@ -43,5 +43,5 @@ def kept_file(text: str, begin: str, end: str, mode: int = 0o600) -> str:
 
 def file_of(source: Union[str, "os.PathLike[str]"]) -> str:
     """The file of a handler that is given as a path, "FILE.gyre.c:KERNEL", or a text of several lines."""
-    path = os.fspath(source)
+    path = os.fsdecode(source)
     return kept_file(path, "text-", ".gyre.c") if isinstance(source, str) and "\n" in path else path

@@ -6,7 +6,8 @@ from __future__ import annotations
 import functools
 import struct
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
 from operator import itemgetter
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -30,6 +31,9 @@ class Message(tuple):  # type: ignore[type-arg]
     __slots__ = ()
     _fields: Tuple[str, ...] = ()
 
+    def __reduce__(self) -> Any:
+        return _message_of, (type(self).__name__, self._fields, tuple(self))
+
     def asdict(self) -> Dict[str, Any]:
         """The fields by their names."""
         return dict(zip(self._fields, self))
@@ -50,6 +54,11 @@ def _message_class(name: str, fields: Tuple[str, ...]) -> Any:
         if field not in members:
             members[field] = property(itemgetter(number))
     return type(name, (Message,), members)
+
+
+def _message_of(name: str, fields: Tuple[str, ...], values: Tuple[Any, ...]) -> Any:
+    """For pickle and copy: a message with the class of its type."""
+    return tuple.__new__(_message_class(name, fields), values)
 
 
 class Field:
@@ -176,7 +185,8 @@ class MessageType:
     def _whole(self, message: bytes) -> bytes:
         if len(message) == self.size or (self.tail and self.least <= len(message) <= self.size):
             return message
-        raise ValueError(f"a message of type '{self.name}' has {self.size} bytes, found {len(message)}")
+        sizes = f"{self.least} to {self.size}" if self.tail else self.size
+        raise ValueError(f"a message of type '{self.name}' has {sizes} bytes, found {len(message)}")
 
     def _pack_general(self, values: Mapping[str, Any]) -> bytes:
         if self.kind == CHOICE:
@@ -205,19 +215,38 @@ class MessageType:
 
     def array(self, messages: Any) -> Any:
         """A NumPy array of messages that are given as mappings, one after another; for types with tails too."""
+        check_messages(self, messages)
         rows = [self.pack(message) for message in messages]
         whole = b"".join(row.ljust(self.size, b"\0") for row in rows)
         return np.frombuffer(bytearray(whole), self.dtype, len(rows)) if self.size else np.zeros(len(rows), self.dtype)
+
+    def convert(self, array: Any) -> Any:
+        """An array of messages in the layout of this type. Fields are taken by their names, those that are missing are zero, and
+        numbers have to fit. A type of one number also takes an array of plain numbers."""
+        if array.dtype == self.dtype:
+            return np.ascontiguousarray(array)
+        if self.kind != RECORD or self.tail:
+            if array.dtype.names != self.dtype.names:
+                raise TypeError(f"'{self.name}': expected an array of {self.dtype}, or mappings, found {array.dtype}")
+            return np.ascontiguousarray(array, self.dtype)
+        out = np.zeros(array.shape, self.dtype)
+        if array.dtype.names is None and len(self.fields) == 1 and not self.fields[0].shape:
+            only = self.fields[0]
+            _convert(only.type, out[only.name], array, f"{self.name}.{only.name}")
+        else:
+            _convert(self, out, array, self.name)
+        return out
 
     # ---- from bytes ----
 
     def unpack(self, message: Any, lane: Any = None) -> Any:
         """The message in these bytes: numbers, arrays, texts and spans by attributes. Copies everything."""
-        if self._struct is not None:
+        if self._struct is not None and len(message) >= self.size:
             return tuple.__new__(self._class, self._struct.unpack_from(message))
         data = bytes(message)
         if self.kind == RECORD and len(data) < (self.least if self.tail else self.size):
-            raise ValueError(f"a message of type '{self.name}' has {self.least} bytes at least, found {len(data)}")
+            least = self.least if self.tail else self.size
+            raise ValueError(f"a message of type '{self.name}' has {least} bytes at least, found {len(data)}")
         return _In(data.ljust(self.size, b"\0"), len(data), lane).value(self, 0)
 
 
@@ -229,6 +258,56 @@ def _mapping_of(kind: MessageType, message: Any) -> Dict[str, Any]:
     raise TypeError(
         f"'{kind.name}': expected the fields by name, a mapping, a received message or bytes, found {type(message).__name__}"
     )
+
+
+def check_messages(kind: MessageType, messages: Any) -> None:
+    """TypeError unless these are messages one after another, and not one message."""
+    one = isinstance(messages, (str, bytes, bytearray, memoryview, np.void, Mapping, Message))
+    if one or not isinstance(messages, Iterable):
+        raise TypeError(f"'{kind.name}': expected an array or an iterable of messages, found {type(messages).__name__}")
+
+
+def _convert(kind: MessageType, out: Any, given: Any, where: str) -> None:
+    """Stores an array of another layout. What lies deeper has to have the same shape."""
+    if given.shape != out.shape:
+        raise ValueError(f"'{where}': expected an array of the shape {out.shape}, found {given.shape}")
+    if kind.kind in _NUMPY:
+        out[...] = _checked_array(kind, given, where)
+    elif kind.kind != RECORD:
+        if given.dtype != out.dtype:
+            raise TypeError(f"'{where}': expected an array of {out.dtype}, found {given.dtype}")
+        out[...] = given
+    else:
+        names = given.dtype.names or ()
+        unknown = [name for name in names if name not in kind._known]
+        if unknown or not names:
+            found = f"the field '{unknown[0]}'" if unknown else f"an array of {given.dtype}"
+            raise TypeError(f"'{where}': expected an array with the fields {', '.join(kind._names)}, found {found}")
+        for field in kind.fields:
+            if field.name in names:
+                _convert(field.type, out[field.name], given[field.name], f"{where}.{field.name}")
+
+
+def _listed(value: Any, where: str) -> List[Any]:
+    if isinstance(value, (str, bytes, Mapping, Message)) or not isinstance(value, Iterable):
+        raise TypeError(f"'{where}': expected a list, found {type(value).__name__}")
+    return list(value)
+
+
+def _bytes_of(value: Any, where: str, what: str) -> bytes:
+    """Bytes, or the memory of an array; not the many zeros that bytes() makes of a number."""
+    try:
+        return bytes(memoryview(value))
+    except TypeError:
+        raise TypeError(f"'{where}': expected {what}, found {type(value).__name__}") from None
+
+
+def _bytes_of_id(value: Any, where: str) -> bytes:
+    given = uuid.UUID(value) if isinstance(value, str) else value
+    data = given.bytes if isinstance(given, uuid.UUID) else _bytes_of(given, where, "a uuid.UUID, a str or 16 bytes")
+    if len(data) != 16:
+        raise ValueError(f"'{where}': expected 16 bytes, found {len(data)}")
+    return data
 
 
 class _Out:
@@ -259,6 +338,7 @@ class _Out:
     def elements(self, kind: MessageType, at: int, value: Any, shape: Tuple[int, ...], where: str) -> None:
         if not shape:
             return self.value(kind, at, value, where)
+        value = _listed(value, where)
         if len(value) != shape[0]:
             raise ValueError(f"'{where}': expected {shape[0]} elements, found {len(value)}")
         step = kind.size
@@ -287,10 +367,12 @@ class _Out:
 
     def value(self, kind: MessageType, at: int, value: Any, where: str) -> None:
         if kind.kind in _NUMPY:
-            self.bytes[at : at + kind.size].view(kind.dtype)[0] = _checked_array(kind, value, where)
+            given = _checked_array(kind, value, where)
+            if given.size != 1:
+                raise TypeError(f"'{where}' is {kind.name}: expected one number, found {value!r:.60}")
+            self.bytes[at : at + kind.size].view(kind.dtype)[0] = given.reshape(())
         elif kind.kind == ID128:
-            given = value if isinstance(value, uuid.UUID) else uuid.UUID(value) if isinstance(value, str) else None
-            self.bytes[at : at + 16] = np.frombuffer(given.bytes if given else bytes(value), np.uint8, 16)
+            self.bytes[at : at + 16] = np.frombuffer(_bytes_of_id(value, where), np.uint8)
         elif kind.kind in _PARTS:
             self.part(kind, at, value, where)
         else:
@@ -305,7 +387,7 @@ class _Out:
         items = kind.items
         assert items is not None
         if kind.kind == UTF8:
-            text = value.encode() if isinstance(value, str) else bytes(value)
+            text = value.encode() if isinstance(value, str) else _bytes_of(value, where, "a str or bytes")
             self.put(at, ffi.from_buffer(text) if text else ffi.NULL, 1, len(text))
         elif kind.kind == OPTIONAL:
             if value is not None:
@@ -314,7 +396,7 @@ class _Out:
             given = np.ascontiguousarray(_checked_array(items, value, where), items.dtype).reshape(-1)
             self.put(at, ffi.from_buffer(given) if given.size else ffi.NULL, items.size, given.size)
         else:
-            self.list(items, at, list(value), where)
+            self.list(items, at, _listed(value, where), where)
 
     def list(self, items: MessageType, at: int, values: List[Any], where: str) -> None:
         first = self.put(at, ffi.NULL, items.size, len(values))
@@ -322,17 +404,28 @@ class _Out:
             self.value(items, first + number * items.size, value, f"{where}[{number}]")
 
 
+def _are(kind: Any, given: Any) -> bool:
+    return all(isinstance(item, kind) for item in given.flat)
+
+
 def _checked_array(kind: MessageType, value: Any, where: str) -> Any:
     """The value as an array of numbers that the type can hold."""
-    given = np.asarray(value)
-    if given.dtype == kind.dtype or given.size == 0:
+    try:
+        given = np.asarray(value)
+    except ValueError:  # lists of several lengths
+        raise ValueError(f"'{where}' is {kind.name}: expected as many numbers in each row, found {value!r:.60}") from None
+    if given.dtype == kind.dtype or (given.size == 0 and given.dtype != object):
         return given
-    if given.dtype.kind not in "biufO":
+    if given.dtype.kind not in "biufO" or (given.dtype == object and not _are(Real, given)):
         raise TypeError(f"'{where}' is {kind.name}: expected a number, found {value!r:.60}")
     if kind.dtype.kind == "f":
-        return given.astype(kind.dtype)
+        try:
+            return given.astype(kind.dtype)
+        except OverflowError:
+            raise ValueError(f"'{where}' is {kind.name}: expected a number that it can hold, found {value!r:.60}") from None
     limits = np.iinfo(kind.dtype)
-    if given.dtype.kind == "f" and not np.all(given == np.floor(given)):
+    is_whole = np.all(given == np.floor(given)) if given.dtype.kind == "f" else given.dtype != object or _are(Integral, given)
+    if not is_whole:
         raise TypeError(f"'{where}' is {kind.name}: expected a whole number, found {value!r:.60}")
     if not (limits.min <= given.min() and given.max() <= limits.max):
         raise ValueError(f"'{where}' is {kind.name}: expected {limits.min} to {limits.max}, found {value!r:.60}")

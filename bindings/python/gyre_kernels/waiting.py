@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+from numbers import Real
 from time import monotonic_ns
 from typing import Any, Callable, List, Optional
 
@@ -19,6 +20,8 @@ def deadline_of(timeout: Optional[float]) -> int:
     """The deadline that lies `timeout` seconds ahead; None: never, 0: no wait."""
     if timeout is None:
         return FOREVER
+    if not isinstance(timeout, (int, float, Real)):
+        raise TypeError(f"timeout: expected None or seconds, found {type(timeout).__name__}")
     if not timeout >= 0:
         raise ValueError(f"timeout: expected None or seconds from 0 on, found {timeout!r}")
     if timeout == 0:

@@ -305,6 +305,9 @@ static int views_peek(gyrepy_lane *lane, gyre_view *views, size_t count, gyrepy_
 int gyrepy_views_peek(gyrepy_lane *lane, size_t count, gyrepy_views *out, uint64_t deadline_ns)
 {
     gyre_view few[STACKED];
+    const uint64_t owed = __atomic_load_n(&lane->owed, __ATOMIC_RELAXED);
+    const size_t most = owed > STACKED ? (size_t)owed : STACKED; /* however many the caller has room for */
+    count = count < most ? count : most;
     if (count <= STACKED)
         return views_peek(lane, few, count, out, deadline_ns);
     gyre_view *many = count <= SIZE_MAX / sizeof *many ? malloc(count * sizeof *many) : NULL;

@@ -139,9 +139,9 @@ def test_what_was_sent_and_not_received_does_not_disturb_calls(launch: Callable[
 
 def test_counts_below_one_are_refused(launch: Callable[..., Any]) -> None:
     grant = launch("grant")
-    with pytest.raises(ValueError, match="reserve: expected 1 or more requests, found 0"):
+    with pytest.raises(ValueError, match="reserve: expected 1 or more, found 0"):
         grant.reserve(0)
-    with pytest.raises(ValueError, match="peek: expected 1 or more completions, found -1"):
+    with pytest.raises(ValueError, match="peek: expected 1 or more, found -1"):
         grant.peek(-1)
 
 

@@ -41,6 +41,9 @@ done
 for page in gyre_send.3 gyre-stat.1 gyre.ini.5; do
     [[ -s "$folder/site/manual/$page.html" ]] || fail "there is no manual $page"
 done
+# the same bytes, whatever the order in which a disk has the files
+grep -oE '"manual/[^"#]*\.1\.html"' "$folder/site/index.js" | uniq >"$folder/order"
+LC_ALL=C sort -u "$folder/order" | cmp -s - "$folder/order" || fail "the manuals stand in the index in no order"
 grep -q 'id="which-device-and-what-a-crash-costs"' "$folder/site/index.html" || fail "a heading has no anchor"
 if grep -rnE '(src|<link[^>]* href)="[a-z]+:' "$folder/site" --include='*.html' | head -3 | grep .; then
     fail "the above comes from another machine"

@@ -28,6 +28,7 @@ offers 'kernel.scale.source=' --set kernel.scale.sou
 offers 'scale' call ''
 offers 'orders' call --pipeline ''
 offers 'lane block actor pipeline' new --form ''
+offers 'c c++ python' new --language ''
 offers 'call' --backend cpu help cal
 offers 'cpu' backends --why cp
 offers 'pagerank' pipeline --config examples/pipeline/pagerank.ini ''

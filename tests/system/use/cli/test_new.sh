@@ -10,20 +10,27 @@ cd "$folder" || exit 1
 run new scale
 exits 0
 prints 'cmake --build scale/build --target run'
-for form in lane block actor pipeline; do
-    run new --json --form "$form" "of_$form/"
+for kind in {lane,block,actor,pipeline}:{c,c++,python}; do
+    form="${kind%:*}" language="${kind#*:}"
+    made="of_${form}_in_${language//+/p}"
+    run new --json --form "$form" --language "$language" "$made/"
     exits 0
-    prints "\"form\":\"$form\""
-    mapfile -t files < <(grep -oE "of_$form/[^\"]+" <<<"$out")
+    prints "\"form\":\"$form\",\"language\":\"$language\""
+    mapfile -t files < <(grep -oE "$made/[^\"]+" <<<"$out")
     for file in "${files[@]}"; do
         checks=$((checks + 1))
         [[ -s "$file" ]] || fail "$file is not there"
         grep -qE '@[A-Za-z]+@' "$file" && fail "$file has a word that was not filled in"
     done
     checks=$((checks + 1))
-    [[ "$(find "of_$form" -type f | sort)" == "$(printf '%s\n' "${files[@]}" | sort)" ]] ||
+    [[ "$(find "$made" -type f | sort)" == "$(printf '%s\n' "${files[@]}" | sort)" ]] ||
         fail "the files told are not those written"
 done
+run new --language python snake
+exits 0
+prints '  python3 snake/main.py'
+run new --language rust crab
+refuses 2 "--language: expected c, c++ or python, found 'rust' ('gyre help new' shows how)"
 
 cp -r scale before
 run new --form actor scale
