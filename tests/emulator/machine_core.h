@@ -22,7 +22,7 @@ enum {
     ALL_LANES = -1, /* as a mask */
     OPERANDS_MAX = 7,
     BARRIERS = 16,
-    DEPTH_MAX = 8,       /* of calls */
+    DEPTH_MAX = 16,      /* of calls */
     SHARED_BEGIN = 1024, /* first address of shared memory: as on the device, none is 0 */
     BASE_SHIFT = 30,
     NO_PLACE = 0x3fffffff /* of a result that nobody wants: '_' */

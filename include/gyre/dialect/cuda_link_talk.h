@@ -57,7 +57,7 @@ enum gyre_talk_end_ {
 #define GYRE_TALK_IS_RANKED_(links, in) 0
 #endif
 
-/* Whether the block may take the short way now. Called by the first warp. */
+/* Whether the block may take the short way now. Messages of a pool are found another way. Called by the first warp. */
 GYRE_OUTLINE_ gyre_u32 gyre_talk_may_(gyre_link_view_ *links)
 {
     GYRE_IN_SHARED_(links);
@@ -70,8 +70,9 @@ GYRE_OUTLINE_ gyre_u32 gyre_talk_may_(gyre_link_view_ *links)
         links->branch_count || links->aside || GYRE_LINK_KEEPS_(links))
         return 0;
     const gyre_link_in_ *in = &links->inlets[lane];
-    return !__any_sync(GYRE_ALL_LANES, lane < count && (in->share || in->stride > GYRE_TALK_STRIDE ||
-                                                        GYRE_TALK_IS_RANKED_(links, in)));
+    return !__any_sync(GYRE_ALL_LANES,
+                       lane < count && (in->share || in->pool || in->stride > GYRE_TALK_STRIDE ||
+                                        GYRE_TALK_IS_RANKED_(links, in)));
 }
 
 /* Whether each ring has room for one call, as far as is known. Called by the first warp. */
