@@ -56,7 +56,7 @@ static void bound_stay(gyre_resident *resident)
 
 /*
  * Looks at one kernel. A kernel that handled nothing has logged nothing, except in reminders, so an idle kernel costs one query,
- * and ten times a second a small copy, as does each piece of memory that somebody looks at.
+ * and ten times a second a small copy, as does each piece of memory that was asked for since its last copy.
  */
 static void watch_resident(gyre_resident *resident)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lines of gyre call whose turn has not come: a queue with `order = any` may complete a request before an earlier one. Each line
- * is kept until all lines before it are printed. One thread.
+ * is kept until all lines before it are printed; a signal that ends the program takes along what is kept. One thread.
  */
 #ifndef GYRE_CLI_CALLS_CALL_EARLY_H
 #define GYRE_CLI_CALLS_CALL_EARLY_H

@@ -23,7 +23,7 @@ typedef struct gyre_peek_ops {
 
     /*
      * required   threads: any   blocks: no
-     * Stores in `words` what the bytes of a buffer were a moment ago, and asks for a newer copy, which a thread of the backend makes
+     * Stores in `words` the copy of the bytes of a buffer that was made after the call before, and asks for a newer copy, which a thread of the backend makes
      * soon, while kernels run. A word that a kernel writes meanwhile is copied as it was or as it is. `offset` and `byte_count` are whole
      * words. AGAIN: there is no copy yet. EXHAUSTED. memory_release forgets the copies, and is not called meanwhile.
      */
