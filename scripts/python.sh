@@ -46,6 +46,9 @@ try_wheel()
         unset PYTHONPATH
         export XDG_CACHE_HOME="$folder/cache" GYRE_BACKEND=cpu
         [[ "$(venv/bin/python program.py | tail -n 1)" == 198.0 ]] || exit 1
+        venv/bin/gyre new --language python sample >/dev/null || exit 1
+        [[ "$(venv/bin/python sample/main.py)" == '20.5 * 2 = 41' ]] || exit 1
+        venv/bin/gyre call --config sample/gyre.ini sample '{"value": 3, "factor": 2}' || exit 1
         venv/bin/python -m pytest -q -p no:cacheprovider --pyargs gyre_kernels
     ) || status=1
     rm -rf "$folder"

@@ -39,6 +39,8 @@ as_user venv/bin/pip install --disable-pip-version-check "$(echo /tmp/gyre_kerne
 awk '/^```python$/ { shown = 1; next } /^```$/ && shown { exit } shown' /tmp/python.md >program.py
 as_user venv/bin/python program.py
 [[ "$(tail -n 1 /tmp/log)" == 198.0 ]] || fail "the page's program"
+as_user venv/bin/gyre new --language python sample
+as_user venv/bin/gyre call --config sample/gyre.ini sample '{"value": 3, "factor": 2}'
 as_user venv/bin/python -m pytest -q -rs -p no:cacheprovider --pyargs gyre_kernels
 tail -n 1 /tmp/log
 as_user venv/bin/pip uninstall -y gyre-kernels

@@ -147,14 +147,6 @@ static bool runs_in_order(const struct gyre_resident *resident)
            (gyre_form_shares(resident->kernel->form) && resident->blocks == 1);
 }
 
-void cpu_check_run(struct cpu_worker *worker)
-{
-    const struct cpu_watched *const watched = worker->watched;
-    const size_t lanes = (size_t)worker->resident->lanes * worker->resident->together;
-    if (watched && watched->latest)
-        memset(watched->latest, 0, 2 * lanes * sizeof *watched->latest);
-}
-
 void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t size)
 {
     struct cpu_watched *const watched = worker->watched;
@@ -175,7 +167,7 @@ void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t si
     struct cpu_handled *const handled = &checks->handled[watched->message % CPU_HANDLED_MAX];
     *handled = (struct cpu_handled){.message = watched->message, .block = worker->block, .worker = worker};
     snprintf(handled->kernel, sizeof handled->kernel, "%s", worker->resident->kernel->name);
-    cpu_check_run(worker);
+    cpu_finding_begin(worker);
     cpu_written_receive(worker);
     cpu_written_begin(worker);
     if (checks->traffic)

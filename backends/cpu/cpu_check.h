@@ -34,7 +34,5 @@ void cpu_check_looked(struct cpu_worker *worker);
 /** A worker of a block kernel begins with a message, and has ended it. No-ops without checks. */
 void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t size);
 void cpu_check_end(struct cpu_worker *worker);
-/** The lanes of a message are about to run, once or with another seed: forgets what they did before. No-op without checks. */
-void cpu_check_run(struct cpu_worker *worker);
 
 #endif

@@ -6,7 +6,6 @@
  * behind have the same number, however they came to it.
  */
 #include "cpu_explore.h"
-#include "cpu_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,7 +152,7 @@ static int run_seed(struct cpu_worker *worker, const struct cpu_lanes_message *m
     explored->count = 0;
     context->failed = 0;
     worker->watched->seed = seed;
-    cpu_check_run(worker);
+    cpu_finding_begin(worker);
     cpu_written_begin(worker);
     cpu_stuck_begin(worker->watched->stuck);
     cpu_lanes_schedule(worker->lanes, seed);

@@ -563,3 +563,11 @@ void cpu_finding_order(gyre_context *context, const struct cpu_difference *diffe
                     difference->seeds[0], results[0], difference->seeds[1], results[1], difference->why,
                     switches);
 }
+
+void cpu_finding_begin(struct cpu_worker *worker)
+{
+    const struct cpu_watched *const watched = worker->watched;
+    const size_t lanes = (size_t)worker->resident->lanes * worker->resident->together;
+    if (watched && watched->latest)
+        memset(watched->latest, 0, 2 * lanes * sizeof *watched->latest);
+}

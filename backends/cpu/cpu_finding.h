@@ -67,6 +67,8 @@ bool cpu_finding_unwritten(gyre_context *context, const struct cpu_touch *touch)
 void cpu_finding_unwritten_scratch(struct cpu_worker *worker, const struct cpu_touch *later, uint32_t lane);
 /** Whether the log has something of this place already: an instruction, or a line of a file. If not, it counts as told from now on. */
 bool cpu_finding_was_told(const struct cpu_worker *worker, const void *place, uint32_t line);
+/** The lanes of a message are about to run, once or with another seed: forgets what they did before. No-op without checks. */
+void cpu_finding_begin(struct cpu_worker *worker);
 /** The number of a lane in findings. */
 uint32_t cpu_finding_lane(const gyre_context *context);
 

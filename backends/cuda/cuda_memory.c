@@ -27,11 +27,6 @@ struct gyre_queue_memory {
     void *address;
 };
 
-struct gyre_memory {
-    gyre_device *device;
-    CUdeviceptr address;
-};
-
 /*
  * What is registered, with the devices of this process that use it: the driver registers memory once, for all of them. A queue that
  * moves from one device to another is used by both for a moment.

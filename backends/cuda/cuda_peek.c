@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda_memory.h"
 #include "cuda_service.h"
 #include "gyre/waiting.h"
 
@@ -92,7 +91,7 @@ static bool take_asked(struct cuda_peeks *peeks, struct cuda_piece *piece)
 static void copy_piece(gyre_device *device, struct cuda_piece *piece)
 {
     gyre_u64 *room = piece->words + piece->size / sizeof *room;
-    if (!cuda_service_try_read(device, room, cuda_memory_place(piece->memory) + piece->offset, piece->size,
+    if (!cuda_service_try_read(device, room, piece->memory->address + piece->offset, piece->size,
                                "what links carry is looked at again in a moment"))
         return;
     pthread_mutex_lock(&device->peeks.lock);

@@ -5,6 +5,12 @@
 
 #include "cuda_resident.h"
 
+/** A buffer (cuda_memory.h). */
+struct gyre_memory {
+    gyre_device *device;
+    CUdeviceptr address;
+};
+
 /** The operation of gyre_peek_ops. */
 gyre_status cuda_peek(gyre_device *device, gyre_memory *memory, uint64_t offset, gyre_u64 *words,
                       uint64_t byte_count);

@@ -26,6 +26,7 @@ class Server(Single):
         check(lib.gyre_serve(runtime, desc, out))
         self._pointer: Any = out[0]
         self._users = Users()
+        self._closing = threading.RLock()
 
     def info(self) -> Dict[str, Any]:
         """The socket's path, and how many clients there are and were."""
@@ -41,10 +42,11 @@ class Server(Single):
 
     def close(self) -> None:
         """Ends every attachment and removes the socket. A second call does nothing."""
-        pointer, self._pointer = self._pointer, None
-        if pointer is not None:
-            self._users.wait()
-            lib.gyre_server_close(pointer)
+        with self._closing:  # whoever comes second waits: the runtime's close, for example
+            pointer, self._pointer = self._pointer, None
+            if pointer is not None:
+                self._users.wait()
+                lib.gyre_server_close(pointer)
 
     def __enter__(self) -> "Server":
         return self

@@ -52,9 +52,15 @@ class Buffer(Single):
         self._held = 0
 
     def pointer(self) -> Any:
-        if self._pointer is None:
+        pointer = self._pointer
+        if pointer is None:
             raise ClosedError("the buffer was freed")
-        return self._pointer
+        self._runtime.pointer()  # one that is being closed frees it
+        return pointer
+
+    def users(self) -> Users:
+        """For whoever uses `pointer`, around that."""
+        return self._users
 
     def upload(self, data: Any, offset: int = 0) -> None:
         """Copies an array, or bytes, into the buffer from byte `offset` on."""
@@ -180,24 +186,26 @@ class Buffer(Single):
 
     def free(self) -> None:
         """Frees the memory; InvalidError while a kernel that runs has it bound, BufferError while an array in place is there."""
-        pointer, self._pointer = self._pointer, None
-        if pointer is None:
-            return
-        try:
-            self._users.wait()
-            self.check_free()
-            check(lib.gyre_buffer_free(pointer))
-        except BaseException:
-            self._pointer = pointer
-            raise
-        self._runtime.forget(self)
+        with self._runtime.users():  # its close waits for this, or frees it itself
+            if self._pointer is not None:
+                self._runtime.pointer()
+            pointer, self._pointer = self._pointer, None
+            if pointer is None:
+                return
+            try:
+                self.check_free()
+                check(lib.gyre_buffer_free(pointer))
+            except BaseException:
+                self._pointer = pointer
+                raise
+            self._runtime.forget(self)
 
     def check_free(self) -> None:
-        """BufferError while somebody has the buffer's memory."""
+        """Waits for the calls of other threads. BufferError while somebody has the buffer's memory."""
+        self._users.wait()
         if self._held:
             raise BufferError("the buffer cannot be freed: an array of its memory is still there (del it, or copy what is needed)")
 
     def forget(self) -> None:
         """For a runtime that is being closed, which frees the memory itself."""
         self._pointer = None
-        self._users.wait()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import logging
 import os
@@ -68,7 +69,7 @@ class Runtime(Single):
         self._kernels: List[Kernel] = []
         self._buffers: Set[Buffer] = set()
         self._users = Users()
-        self._closing = threading.Lock()
+        self._closing = threading.RLock()  # a signal's handler may close it in the midst of its close
         self._servers: List[Server] = []
         self._pipelines: List[Pipeline] = []
         given = _mapping("settings", settings).items()
@@ -90,6 +91,10 @@ class Runtime(Single):
         if self._pointer is None:
             raise ClosedError("the runtime was closed")
         return self._pointer
+
+    def users(self) -> Users:
+        """For whoever uses `pointer`, around that."""
+        return self._users
 
     def __enter__(self) -> "Runtime":
         return self
@@ -130,12 +135,13 @@ class Runtime(Single):
             desc.state, desc.state_size = ffi.from_buffer(begun), len(begun)
         bound = [(text_for("buffers", key), _buffer(key, value)) for key, value in _mapping("buffers", buffers).items()]
         names = ffi.new("gyre_binding_name[]", max(len(bound), 1))
-        for place, (key, pointer) in zip(names, bound):
-            place.name, place.buffer = key, pointer
         desc.bindings, desc.binding_count = names, len(bound)
         out = ffi.new("gyre_kernel **")
         launched: Optional[Kernel] = None
-        with self._users:
+        with self._users, contextlib.ExitStack() as inside:
+            for place, (key, buffer) in zip(names, bound):
+                inside.enter_context(buffer.users())
+                place.name, place.buffer = key, buffer.pointer()
             try:
                 check(lib.gyre_launch(self.pointer(), desc, out))
                 launched = Kernel(self, out[0])
@@ -213,18 +219,18 @@ class Runtime(Single):
         with self._closing:
             if self._pointer is None:
                 return
-            for buffer in list(self._buffers):
-                buffer.check_free()
             pointer, self._pointer = self._pointer, None  # nothing else begins
             try:
                 self._users.wait()
+                for buffer in list(self._buffers):
+                    buffer.check_free()
                 for server in self._servers:
                     server.close()
                 for pipeline in self._pipelines:
                     pipeline.close()
                 for kernel in list(self._kernels):
                     kernel.close()
-            except BaseException:  # a block of messages in place is open, or a signal came
+            except BaseException:  # memory in place is in use, or a signal came
                 self._pointer = pointer
                 raise
             for buffer in list(self._buffers):
@@ -239,10 +245,10 @@ def _mapping(what: str, given: Any) -> Mapping[str, Any]:
     return given or {}
 
 
-def _buffer(name: str, given: Any) -> Any:
+def _buffer(name: str, given: Any) -> Buffer:
     if not isinstance(given, Buffer):
         raise TypeError(f"buffers: expected a buffer for '{name}', found {type(given).__name__}: rt.buffer makes one")
-    return given.pointer()
+    return given
 
 
 def _state_bytes(state: Any) -> bytes:
@@ -374,5 +380,5 @@ class Kernel(Port):
             while not lib.gyrepy_close(ffi.addressof(self._c, "gate")):
                 time.sleep(0.001)
             pointer, self._pointer = self._pointer, None
-            self._runtime.forget(self)
             lib.gyre_kernel_release(pointer)
+            self._runtime.forget(self)  # last: the runtime's close waits for the kernels that it knows

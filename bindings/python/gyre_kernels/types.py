@@ -427,7 +427,9 @@ def _checked_array(kind: MessageType, value: Any, where: str) -> Any:
     is_whole = np.all(given == np.floor(given)) if given.dtype.kind == "f" else given.dtype != object or _are(Integral, given)
     if not is_whole:
         raise TypeError(f"'{where}' is {kind.name}: expected a whole number, found {value!r:.60}")
-    if not (limits.min <= given.min() and given.max() <= limits.max):
+    # as a float, the largest number of 64 bits is the first that does not fit
+    below = float(given.max()) < float(limits.max) + 1 if given.dtype.kind == "f" else given.max() <= limits.max
+    if not (limits.min <= given.min() and below):
         raise ValueError(f"'{where}' is {kind.name}: expected {limits.min} to {limits.max}, found {value!r:.60}")
     return given.astype(kind.dtype)
 

@@ -85,6 +85,9 @@ def test_numbers_of_arrays_have_to_fit(launch: Callable[..., Any]) -> None:
         grant.map(np.array([(1,), (-1,)], [("number", "i8")]))
     with pytest.raises(TypeError, match="'wish.number' is u32: expected a whole number, found array"):
         grant.map(np.array([(1.5,)], [("number", "f8")]))
+    with pytest.raises(ValueError, match="'wish.turns' is u64: expected 0 to 18446744073709551615, found array"):
+        grant.map(np.array([(2.0**64,)], [("turns", "f8")]))
+    assert grant.request.convert(np.array([(2.0**63,)], [("turns", "f8")]))["turns"].tolist() == [2**63]
     corners = np.ones(3, [("corners", [("y", "i4"), ("x", "f8")], (2, 3))])
     assert mirror.map(corners)["corners"]["y"].sum() == 18
     with pytest.raises(ValueError, match=r"'mixed.grid': expected an array of the shape \(3, 2, 2\), found \(3, 4\)"):

@@ -7,6 +7,10 @@ set -euo pipefail
 build="$1" compiler="$2" language="$3" tool="$4" form="$5" text="$6"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
+if [[ "$language" == python ]]; then # whose packages may be those of the home that is not used below
+    PYTHONUSERBASE="$("$tool" -m site --user-base || true)"
+    export PYTHONUSERBASE
+fi
 export HOME="$work/home" GYRE_BACKEND=cpu CC="$compiler" CMAKE_PREFIX_PATH="$work/installed"
 
 fail()
