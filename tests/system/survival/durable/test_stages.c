@@ -569,6 +569,7 @@ static void ask_for_too_much(void)
 {
     static const char *const without[] = {"kernel.tally.checkpoints=false", "kernel.ledger.checkpoints=false",
                                           NULL};
+    static const char *const of_both[] = {"queue.tally.durability=journal", NULL};
     gyre_runtime *runtime = open_kept();
     gyre_pipeline *pipeline = open_counting(runtime);
     gyre_queue *queue = NULL;
@@ -581,6 +582,11 @@ static void ask_for_too_much(void)
     runtime = open_kept();
     require(open_pipeline(runtime, "counting", false, &pipeline) == GYRE_CONFIG);
     require(strstr(gyre_error_text(), "such a queue cannot have durability"));
+    gyre_close(runtime);
+    extra = of_both;
+    runtime = open_kept();
+    require(open_pipeline(runtime, "tally", false, &pipeline) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "give the pipeline another name"));
     gyre_close(runtime);
 }
 
