@@ -51,9 +51,9 @@ static gyre_status check_stages(const gyre_pipeline *pipeline, const struct gyre
         if (status != GYRE_OK && strcmp(node->facts.name, pipeline->name) == 0)
             return gyre_error_set(
                 status,
-                "pipeline '%s' has the name of one of its kernels, which keeps something: the section [queue.%s] is for the "
-                "queues of both, and one of them can have a journal; give the pipeline another name",
-                pipeline->name, pipeline->name);
+                "it has the name of one of its kernels, which keeps something: the section [queue.%s] is for the queues of "
+                "both, and one of them can have a journal; give the pipeline another name",
+                pipeline->name);
     }
     return status;
 }
