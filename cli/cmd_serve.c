@@ -148,6 +148,14 @@ static bool is_served(const struct serving *serving, const char *name)
     return false;
 }
 
+/* Whether a kernel runs by that name, a stage of a pipeline included. */
+static bool is_running(const struct serving *serving, const char *name)
+{
+    const bool runs = gyre_kernel_find(serving->runtime, name) != NULL;
+    gyre_error_clear();
+    return runs || is_served(serving, name);
+}
+
 /* Whether the section itself sets the key, and to something. */
 static bool asks_for(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
                      const char *key)
@@ -164,16 +172,16 @@ static bool asks_for(const struct gyre_config *config, enum gyre_section_kind ki
 static void warn_of_others(const struct serving *serving, enum gyre_section_kind kind, const char *key)
 {
     const struct gyre_config *config = gyre_runtime_config(serving->runtime);
-    const char *const word = kind == GYRE_SECTION_QUEUE ? "queue" : "kernel";
+    const bool is_queue = kind == GYRE_SECTION_QUEUE;
     size_t count = 0;
     const char *const *names = gyre_config_names(config, kind, &count);
     for (size_t i = 0; i < count; i++) {
         const struct gyre_config_value *value = gyre_config_find(config, kind, names[i], key);
-        if (asks_for(config, kind, names[i], key) && !is_served(serving, names[i]))
+        const bool is_known = is_queue ? is_served(serving, names[i]) : is_running(serving, names[i]);
+        if (asks_for(config, kind, names[i], key) && !is_known)
             cli_error(CLI_OK, "warning: %s: %s = %s of [%s.%s] is for no kernel that is served here%s",
-                      value->origin, key, value->text, word, names[i],
-                      kind == GYRE_SECTION_QUEUE ? ", and counts only for clients that attach to KERNEL/QUEUE"
-                                                 : "");
+                      value->origin, key, value->text, is_queue ? "queue" : "kernel", names[i],
+                      is_queue ? ", and counts only for clients that attach to KERNEL/QUEUE" : "");
     }
 }
 
@@ -193,14 +201,6 @@ static const char *list_served(const struct serving *serving, char *text, size_t
         separator = ", ";
     }
     return text;
-}
-
-/* Whether a kernel runs by that name, a stage of a pipeline included. */
-static bool is_running(const struct serving *serving, const char *name)
-{
-    const bool runs = gyre_kernel_find(serving->runtime, name) != NULL;
-    gyre_error_clear();
-    return runs || is_served(serving, name);
 }
 
 /* Warns of sections of kernels that are for this server alone, and for no kernel of it. warn_of_others tells of the rest. */

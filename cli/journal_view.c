@@ -131,9 +131,26 @@ static gyre_status find_later(const journal_view *view, const type_list *types, 
                      view->visit.path, was->name);
 }
 
+/* Whether it is the journal of a pipeline: what a stage keeps has the stage's name, and a buffer's begins with it. */
+static bool is_of_stages(const struct gyre_journal_types *types)
+{
+    for (size_t i = 0; i < types->count; i++) {
+        const struct gyre_record_type *about = &types->all[i].about;
+        if (about->role == GYRE_ROLE_STATE ? about->name[0] != '\0' : strchr(about->name, '/') != NULL)
+            return true;
+    }
+    return false;
+}
+
 gyre_status journal_view_adopt(journal_view *view, const type_list *types)
 {
     struct gyre_journal_target to;
+    if (is_of_stages(&view->content.types))
+        return gyre_error_set(
+            GYRE_INVALID,
+            "'%s': it holds what stages of a pipeline keep, and such a journal is not converted to other types: leave "
+            "--types out, and open the pipeline that wrote it",
+            view->visit.path);
     gyre_status status = find_later(view, types, view->request, &to.request);
     if (status == GYRE_OK)
         status = find_later(view, types, view->reply, &to.reply);

@@ -33,7 +33,7 @@ void journal_view_close(journal_view *view);
 gyre_status journal_view_add_types(journal_view *view, const type_list *types);
 
 /** Converts the journal's content to the types in the list that have the names of the journal's types, as gyre_journal_adopt
- * does. */
+ * does. INVALID for a journal of a pipeline, whose stages' types stay what they are. */
 gyre_status journal_view_adopt(journal_view *view, const type_list *types);
 
 /** OK for a journal that a program would go on from without losing anything, or a sentence that says what is wrong. */

@@ -219,7 +219,7 @@ gyre_status gyre_durable_open(gyre_kernel *kernel, const struct gyre_kernel_face
         status = gyre_queue_plan_journal(config, section, kernel->record, kernel->name);
     if (status != GYRE_OK)
         return status;
-    struct gyre_durable *durable = create(face->kept ? gyre_together_leader(face->kept) : kernel, section);
+    struct gyre_durable *durable = create(face->kept ? face->kept->leader : kernel, section);
     if (!durable)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a journal");
     status = describe(durable, kernel, face, desc->name, &mine);

@@ -16,14 +16,6 @@
 
 /* ---- the stages ---- */
 
-gyre_kernel *gyre_together_leader(const struct gyre_kept_stages *stages)
-{
-    uint32_t place = 0;
-    while (!stages->all[place].checkpoints)
-        place++;
-    return stages->all[place].kernel;
-}
-
 static uint64_t size_of(const struct gyre_kept_stage *stage)
 {
     return stage->checkpoints ? stage->checkpoints->store.size : 0;
@@ -151,13 +143,14 @@ static const struct gyre_journal_type *find_part(const struct gyre_journal_type 
     return NULL;
 }
 
-/* Whether two parts, or two types of messages, are the same. */
+/* Whether two parts, or two types of messages, are the same, wherever they lie. */
 static gyre_status compare_types(const struct gyre_journal_type *was, const struct gyre_journal_type *is,
                                  bool *same)
 {
     struct gyre_upgrade_step step;
     const gyre_status status = gyre_upgrade_step_begin(was->type, is->type, &step);
-    *same = status == GYRE_OK && step.same && memcmp(&was->about, &is->about, sizeof is->about) == 0;
+    *same = status == GYRE_OK && step.same && was->about.role == is->about.role &&
+            was->about.size == is->about.size;
     gyre_upgrade_step_finish(&step);
     return status;
 }
@@ -175,24 +168,42 @@ static gyre_status check_parts(const struct gyre_durable *durable)
     return GYRE_OK;
 }
 
+/* The type in the journal that stands for type `index` of the pipeline; behind check_parts. NULL: it has too few. */
+static const struct gyre_journal_type *find_its(const struct gyre_durable *durable, size_t index)
+{
+    const struct gyre_journal_types *its = &durable->content.types;
+    if (durable->types[index].about.size)
+        return find_part(its->all, its->count, &durable->types[index]);
+    return index < its->count ? &its->all[index] : NULL;
+}
+
 static gyre_status check_types(const struct gyre_durable *durable)
 {
     static const char *const messages[] = {"its requests are of another type",
                                            "its replies are of another type"};
-    const struct gyre_journal_types *its = &durable->content.types;
-    if (its->count != durable->type_count ||
+    gyre_status status = GYRE_OK;
+    for (size_t i = 0; status == GYRE_OK && i < durable->type_count; i++) {
+        const struct gyre_journal_type *was = find_its(durable, i);
+        bool same = true;
+        if (was)
+            status = compare_types(was, &durable->types[i], &same);
+        if (status == GYRE_OK && !same)
+            status = i < 2 ? refuse(durable, messages[i], "")
+                           : refuse(durable, "of another type, or of another size, is what is kept by stage",
+                                    durable->types[i].about.name);
+    }
+    return status;
+}
+
+/* Behind check_types. Each part has its place in the state. */
+static gyre_status check_places(const struct gyre_durable *durable)
+{
+    if (durable->content.types.count != durable->type_count ||
         durable->content.open.state_size != durable->together->open.state_size)
         return refuse(durable, "it holds something else than what its stages keep", "");
-    for (size_t i = 0; i < durable->type_count; i++) {
-        bool same = false;
-        const gyre_status status = compare_types(&its->all[i], &durable->types[i], &same);
-        if (status != GYRE_OK)
-            return status;
-        if (!same)
-            return i < 2 ? refuse(durable, messages[i], "")
-                         : refuse(durable, "of another type, or at another place, is what is kept by stage",
-                                  durable->types[i].about.name);
-    }
+    for (size_t i = 0; i < durable->type_count; i++)
+        if (find_its(durable, i)->about.offset != durable->types[i].about.offset)
+            return refuse(durable, "at another place is what is kept by stage", durable->types[i].about.name);
     return GYRE_OK;
 }
 
@@ -203,6 +214,8 @@ gyre_status gyre_together_check(struct gyre_durable *durable)
     gyre_status status = check_parts(durable);
     if (status == GYRE_OK)
         status = check_types(durable);
+    if (status == GYRE_OK)
+        status = check_places(durable);
     if (status != GYRE_OK)
         return status;
     snprintf(whose, sizeof whose, "a stage of pipeline '%s'", together->pipeline);

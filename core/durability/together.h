@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The journal of the entry of a pipeline with checkpoints: beside the entry's requests it holds what all stages keep, of one moment. A stage's
- * part of the journal's state is its checkpoint, and the parts follow each other in the order of the stages.
+ * part of the journal's state is its checkpoint, and the parts follow each other in the order of the stages' names.
  *
  * A journal of stages that keep something else, or of other stages, is refused: nothing is converted.
  *
@@ -13,8 +13,6 @@
 #include "core/durability/durable.h"
 #include "core/kernel/kernel_queue.h"
 
-/** The first of the stages that has checkpoints, which leads. There is one. */
-gyre_kernel *gyre_together_leader(const struct gyre_kept_stages *stages);
 /**
  * Describes the pipeline whose entry is `kernel`, and what its stages keep, for the journal of this queue of the entry. INVALID: a journal
  * cannot hold that; EXHAUSTED.

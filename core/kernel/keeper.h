@@ -19,11 +19,12 @@ enum { GYRE_KEPT_STAGES_MAX = 64 };
 
 /**
  * The stages of a pipeline whose entry may have a journal: it holds what all of them keep, of one moment (core/links/kept.h). Stages without
- * checkpoints keep nothing; the first one that has some leads.
+ * checkpoints keep nothing. They are in the order of their names, so that a journal is the same in whatever order they were found.
  */
 struct gyre_kept_stages {
     const char *pipeline; /* its name */
     uint64_t wiring;      /* a hash that says how they are linked */
+    gyre_kernel *leader;  /* the first of them that has checkpoints */
     struct gyre_kept_stage {
         gyre_kernel *kernel;
         const char *name;

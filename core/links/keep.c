@@ -2,6 +2,7 @@
 /* Checkpoints of a pipeline (kept.h). */
 #include "core/links/kept.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "core/base/clock.h"
@@ -47,6 +48,12 @@ static gyre_status check_stages(const gyre_pipeline *pipeline, const struct gyre
                 leader->facts.name, node->facts.name);
         if (is_kept(node))
             status = gyre_standing_check_journal(&standing, "checkpoints of a pipeline");
+        if (status != GYRE_OK && strcmp(node->facts.name, pipeline->name) == 0)
+            return gyre_error_set(
+                status,
+                "it has the name of one of its kernels, which keeps something: the section [queue.%s] is for the queues of "
+                "both, and one of them can have a journal; give the pipeline another name",
+                pipeline->name);
     }
     return status;
 }

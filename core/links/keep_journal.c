@@ -10,6 +10,9 @@
  */
 #include "core/links/keep_journal.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/base/error.h"
 #include "core/kernel/keeper.h"
 #include "core/kernel/kernel.h"
@@ -26,32 +29,61 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return (hash ^ 0xff) * UINT64_C(0x100000001b3);
 }
 
+static uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+    return (hash ^ number) * UINT64_C(0x100000001b3);
+}
+
+/* All that decides to whom a message goes, and whether it may be missed. */
+static uint64_t hash_link(const gyre_pipeline *pipeline, const struct gyre_link *link)
+{
+    const char *const texts[] = {pipeline->nodes[link->from].facts.name,
+                                 link->sends.name,
+                                 link->to == GYRE_NODE_NOWHERE ? "" : pipeline->nodes[link->to].facts.name,
+                                 link->topic,
+                                 link->pool,
+                                 link->key.path};
+    const uint64_t numbers[] = {link->order, link->slow, link->key.wish, link->level, link->choice};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        hash = hash_text(hash, texts[i]);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        hash = hash_number(hash, numbers[i]);
+    return hash;
+}
+
+/* A sum, because the order in which links and answers were named changes nothing. */
 static uint64_t hash_wiring(const gyre_pipeline *pipeline)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (int i = 0; i < pipeline->link_count; i++) {
-        const struct gyre_link *link = &pipeline->links[i];
-        hash = hash_text(hash, pipeline->nodes[link->from].facts.name);
-        hash = hash_text(hash, link->sends.name);
-        hash = hash_text(hash, link->to == GYRE_NODE_NOWHERE ? "" : pipeline->nodes[link->to].facts.name);
-    }
-    return hash;
+    uint64_t sum = 0;
+    for (int i = 0; i < pipeline->link_count; i++)
+        sum += hash_link(pipeline, &pipeline->links[i]);
+    for (int i = 0; i < pipeline->node_count; i++)
+        if (pipeline->nodes[i].answers)
+            sum += hash_text(0, pipeline->nodes[i].facts.name);
+    return sum;
+}
+
+static int compare_names(const void *one, const void *other)
+{
+    return strcmp(((const struct gyre_kept_stage *)one)->name, ((const struct gyre_kept_stage *)other)->name);
 }
 
 const struct gyre_kept_stages *gyre_keep_find_stages(const gyre_pipeline *pipeline,
                                                      struct gyre_kept_stages *stages)
 {
-    bool any = false;
     _Static_assert((int)GYRE_KEPT_STAGES_MAX >= (int)GYRE_NODES_MAX, "a place for each stage");
     *stages = (struct gyre_kept_stages){.pipeline = pipeline->name, .wiring = hash_wiring(pipeline)};
     for (int i = 0; i < pipeline->node_count; i++) {
         const struct gyre_node *node = &pipeline->nodes[i];
         if (!node->joined || !node->facts.in_worker)
             return NULL;
-        any = any || gyre_node_has_checkpoints(node->kernel);
+        if (!stages->leader && gyre_node_has_checkpoints(node->kernel))
+            stages->leader = node->kernel;
         stages->all[stages->count++] = gyre_node_kept_stage(node->kernel);
     }
-    return any ? stages : NULL;
+    qsort(stages->all, stages->count, sizeof stages->all[0], compare_names);
+    return stages->leader ? stages : NULL;
 }
 
 gyre_status gyre_keep_check_change(const gyre_pipeline *pipeline, const char *call)

@@ -429,7 +429,7 @@ static const struct {
     const char *words;
 } strangers[] = {
     {.name = "other", .words = "is of queue 'counting' of kernel 'left', not of 'other' of 'left'"},
-    {.name = "counting", .was_short = true, .words = "it holds nothing of what is kept by stage tally"},
+    {.name = "counting", .was_short = true, .words = "it holds nothing of what is kept by stage ledger"},
     {.name = "counting", .is_short = true, .words = "it holds nothing of what is kept by stage keep"},
 };
 static size_t stranger;
@@ -472,10 +472,104 @@ static void a_journal_of_another_pipeline_is_refused(void)
     }
 }
 
+/* ---- other links ---- */
+
+/* left tells ledger and keep: one of both for each message, or both of each. */
+static const struct {
+    bool is_pool, waits, answers;
+    uint32_t level;
+} wirings[] = {
+    {.level = 0}, {.is_pool = true}, {.waits = true}, {.answers = true}, {.level = 1},
+};
+static size_t wiring;
+static bool turned; /* the links are named the other way round */
+
+static gyre_status open_told(gyre_runtime *runtime, gyre_pipeline **out)
+{
+    static const char *const entries[] = {"left"}, *const answers[] = {"ledger", "keep"};
+    const bool is_pool = wirings[wiring].is_pool;
+    const char *const topic = is_pool ? NULL : "told", *const pool = is_pool ? "told" : NULL;
+    const gyre_link_desc first = {.size = sizeof first,
+                                  .name = "first",
+                                  .from = "left.on",
+                                  .to = "ledger",
+                                  .topic = topic,
+                                  .pool = pool,
+                                  .level = wirings[wiring].level};
+    gyre_link_desc second = first;
+    second.name = "second";
+    second.to = "keep";
+    second.level = 0;
+    second.slow = is_pool || wirings[wiring].waits ? 0 : GYRE_SLOW_TAP;
+    const gyre_link_desc links[] = {turned ? second : first, turned ? first : second};
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "counting",
+                                     .entries = entries,
+                                     .entry_count = 1,
+                                     .answers = answers,
+                                     .answer_count = wirings[wiring].answers ? 2 : 1,
+                                     .links = links,
+                                     .link_count = 2};
+    launch(runtime, "left");
+    launch(runtime, "ledger");
+    launch(runtime, "keep");
+    return gyre_pipeline_open(runtime, &desc, out);
+}
+
+static void ten_told(void)
+{
+    gyre_runtime *runtime = open_kept();
+    gyre_pipeline *pipeline = NULL;
+    must(open_told(runtime, &pipeline));
+    for (uint64_t i = 0; i < 10; i++)
+        send_step(gyre_pipeline_queue(pipeline), i, 0);
+    must(gyre_await(gyre_pipeline_queue(pipeline), 9, GYRE_DURABLE, soon()));
+    kill(getpid(), SIGKILL);
+}
+
+static void meet_other_links(void)
+{
+    gyre_runtime *runtime = open_kept();
+    gyre_pipeline *pipeline = NULL;
+    require(open_told(runtime, &pipeline) == GYRE_INCOMPATIBLE);
+    require(strstr(gyre_error_text(), "a stage of pipeline 'counting'"));
+    gyre_close(runtime);
+}
+
+static void meet_the_same_links(void)
+{
+    gyre_runtime *runtime = open_kept();
+    gyre_pipeline *pipeline = NULL;
+    crash_state state;
+    crash_reply reply;
+    gyre_completion completion;
+    must(open_told(runtime, &pipeline));
+    for (uint64_t left = recovered_of(gyre_pipeline_queue(pipeline)).offered; left > 0; left--)
+        must(gyre_receive(gyre_pipeline_queue(pipeline), &reply, sizeof reply, &completion, soon()));
+    must(gyre_kernel_state_read(gyre_kernel_find(runtime, "ledger"), &state, sizeof state));
+    require(state.count == 10);
+    gyre_close(runtime);
+}
+
+/* Requests without a checkpoint would go other ways. In which order links are named changes nothing. */
+static void other_links_are_seen_behind_a_crash(void)
+{
+    extra = never;
+    live(ten_told, 60000000);
+    for (wiring = 1; wiring < sizeof wirings / sizeof wirings[0]; wiring++)
+        live(meet_other_links, 0);
+    wiring = 0;
+    turned = true;
+    live(meet_the_same_links, 0);
+    turned = false;
+    live(meet_the_same_links, 0); /* behind an orderly end */
+}
+
 static void ask_for_too_much(void)
 {
     static const char *const without[] = {"kernel.tally.checkpoints=false", "kernel.ledger.checkpoints=false",
                                           NULL};
+    static const char *const of_both[] = {"queue.tally.durability=journal", NULL};
     gyre_runtime *runtime = open_kept();
     gyre_pipeline *pipeline = open_counting(runtime);
     gyre_queue *queue = NULL;
@@ -488,6 +582,11 @@ static void ask_for_too_much(void)
     runtime = open_kept();
     require(open_pipeline(runtime, "counting", false, &pipeline) == GYRE_CONFIG);
     require(strstr(gyre_error_text(), "such a queue cannot have durability"));
+    gyre_close(runtime);
+    extra = of_both;
+    runtime = open_kept();
+    require(open_pipeline(runtime, "tally", false, &pipeline) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "give the pipeline another name"));
     gyre_close(runtime);
 }
 
@@ -540,6 +639,7 @@ static const named_case cases[] = {
      nothing_durable_is_lost_when_the_program_dies_at_a_fault_point},
     {"a_journal_that_ends_in_a_record_is_used_up_to_it", a_journal_that_ends_in_a_record_is_used_up_to_it},
     {"a_journal_of_another_pipeline_is_refused", a_journal_of_another_pipeline_is_refused},
+    {"other_links_are_seen_behind_a_crash", other_links_are_seen_behind_a_crash},
     {"a_pipeline_that_was_lost_goes_on_with_its_journal", a_pipeline_that_was_lost_goes_on_with_its_journal},
     {"what_a_journal_of_stages_cannot_be_with_is_said", what_a_journal_of_stages_cannot_be_with_is_said},
 };
