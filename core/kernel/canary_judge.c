@@ -8,15 +8,17 @@
 #define TIMES_SLOWER   2.0 /* as long in the handler, on average */
 #define SLOWER_NS      1000.0
 #define SLOWER_BETWEEN 64 /* messages that the average has to be of */
+#define FAILED_ALONE   64 /* failures that tell enough before the end, where the old handler got no message */
 
 /* Whether the share of failed messages is larger by more than chance makes likely, if both had the same one. */
-static bool fails_more(const struct gyre_canary_seen *seen, double apart)
+static bool fails_more(const struct gyre_canary_seen *seen, bool final)
 {
+    const double apart = final ? APART_AT_END : APART_BEFORE;
     const double was = (double)seen->handled, is = (double)seen->next_handled;
     if (seen->next_failed == 0 || seen->next_handled == 0)
         return false;
-    if (seen->handled == 0)
-        return true; /* nothing to compare with: a handler that fails is not taken */
+    if (seen->handled == 0) /* nothing to compare with: a handler that fails is not taken */
+        return final || seen->next_failed >= FAILED_ALONE;
     const double all = (double)(seen->failed + seen->next_failed) / (was + is);
     const double difference = (double)seen->next_failed / is - (double)seen->failed / was;
     const double variance = all * (1 - all) * (1 / was + 1 / is);
@@ -36,7 +38,7 @@ enum gyre_canary_verdict gyre_canary_judge(const struct gyre_canary_seen *seen, 
 {
     if (seen->deaths)
         return GYRE_CANARY_DIED;
-    if (fails_more(seen, final ? APART_AT_END : APART_BEFORE))
+    if (fails_more(seen, final))
         return GYRE_CANARY_FAILS_MORE;
     return final && is_slower(seen) ? GYRE_CANARY_SLOWER : GYRE_CANARY_NO_WORSE;
 }
