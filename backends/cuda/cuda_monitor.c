@@ -2,7 +2,7 @@
 /*
  * Watches over the kernels of a GPU, in one thread for each GPU. The thread ends stays that have lasted long
  * enough, brings kernels back (cuda_presence.c), hands on the lines that handlers log, tells what blocks work
- * on and what memory has that somebody looks at (cuda_peek.c), and notices a device that died.
+ * on, copies the memory that somebody asked for (cuda_peek.c), and notices a device that died.
  *
  * Lock: residents->lock. The thread skips a visit when another thread holds it.
  */
