@@ -45,6 +45,7 @@ typedef struct machine {
         blocks_call_ns; /* a call alone of a small message takes this much longer when there are several blocks */
     double failing_group_ns; /* of a message, where a lane of each group fails */
     double failing_block_ns; /* of a message of a block that fails */
+    double failing_actor_ns; /* of a message of an actor that fails */
     double further_read;     /* an access to the scratch beside one that a group waits for */
     double several_touches;  /* how many accesses of a group are under way at once */
     machine_ring lane[MACHINE_RINGS], block[MACHINE_RINGS],

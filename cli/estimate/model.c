@@ -7,6 +7,7 @@
 #include "cli/estimate/model.h"
 
 #include "gyre/backend.h"
+#include "gyre/dialect/cpu_watch.h"
 
 enum { GROUP = 32, SLOT_PAYLOAD = 48, SLOT = 64 };
 
@@ -63,12 +64,23 @@ static struct counts count(const model_handler *handler)
                            .groups = groups};
 }
 
-/* From an access to its value. `fresh`: the part of the sectors that the first cache does not have. */
-static double waits(const machine *gpu, double near, uint64_t span, double fresh)
+/* Others may write a buffer, so what the first cache holds of any memory is forgotten before each message. */
+static bool forgets(const traffic_file *traffic)
 {
-    const double away = (double)span <= gpu->first_cache    ? near
-                        : (double)span <= gpu->second_cache ? gpu->middle
-                                                            : gpu->far;
+    for (size_t i = 0; i < traffic->touch_count; i++)
+        if (traffic->touches[i].sort == GYRE_SORT_BUFFER)
+            return true;
+    return false;
+}
+
+/* From an access to its value. `fresh`: the part of the sectors that the first cache does not have. */
+static double waits(const model_handler *handler, double near, double fresh)
+{
+    const machine *const gpu = handler->machine;
+    const double span = (double)handler->code->all.span;
+    const double away = span > gpu->second_cache                               ? gpu->far
+                        : span > gpu->first_cache || forgets(handler->traffic) ? gpu->middle
+                                                                               : near;
     return near + (away - near) * fresh;
 }
 
@@ -99,7 +111,6 @@ static double instruction_of_all(const model_handler *handler, const struct coun
 static void window(const model_handler *handler, const struct counts *counts, double groups, double *parts)
 {
     const machine *const gpu = handler->machine;
-    const uint64_t span = handler->code->all.span;
     const double fresh = counts->sectors > 0 ? counts->fresh / counts->sectors : 0;
     const double each = instruction_of_all(handler, counts, groups);
     const double dense = smaller(counts->executed / model_group_lanes(handler), counts->issued);
@@ -110,8 +121,8 @@ static void window(const model_handler *handler, const struct counts *counts, do
     parts[MODEL_INSTRUCTIONS] = (counts->issued - idle + counts->turns * gpu->turn) * each;
     parts[serial ? MODEL_SERIAL : MODEL_DIVERGENCE] = idle * each;
     parts[MODEL_MEMORY] =
-        larger(lane || block ? counts->touches * waits(gpu, gpu->near, span, fresh) / gpu->several_touches
-                             : counts->waits * waits(gpu, gpu->actor_near, span, fresh),
+        larger(lane || block ? counts->touches * waits(handler, gpu->near, fresh) / gpu->several_touches
+                             : counts->waits * waits(handler, gpu->actor_near, fresh),
                groups * sector_clocks(handler, counts));
     parts[MODEL_LOCAL] =
         handler->compiled && !handler->spill_bytes
@@ -143,10 +154,11 @@ static double failures_ns(const model_handler *handler)
 {
     const double share =
         model_group_lanes(handler) * (double)handler->failed / (double)handler->traffic->messages;
-    if (handler->traffic->form == GYRE_FORM_BLOCK)
-        return handler->machine->failing_block_ns * (double)handler->failed /
-               (double)handler->traffic->messages;
-    if (handler->traffic->form != GYRE_FORM_LANE || bus_bytes(handler) > SLOT)
+    if (handler->traffic->form != GYRE_FORM_LANE)
+        return (handler->traffic->form == GYRE_FORM_BLOCK ? handler->machine->failing_block_ns
+                                                          : handler->machine->failing_actor_ns) *
+               (double)handler->failed / (double)handler->traffic->messages;
+    if (bus_bytes(handler) > SLOT)
         return 0;
     return handler->machine->failing_group_ns * smaller(share, 1);
 }

@@ -37,6 +37,14 @@ prints "barriers: 100.0 barriers a message"
 estimates banks --lanes 32
 prints "banks.gyre.c:$(line_of banks 'x ^='): scratch: "
 
+# what a failure of an actor takes is counted; and a buffer, which others may write, is read anew for each message
+works 64 1
+estimates actor_fails
+prints "bound by  failures:"
+works 64 2
+estimates actor_reads --buffer table=zeros:4096
+prints "bound by  memory:"
+
 # without values that the compiler cannot foresee the array is in registers, and nothing is said of it
 if [[ "$(uname -m)" == x86_64 ]]; then
     works 64 1000
