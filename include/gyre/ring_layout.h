@@ -190,7 +190,7 @@ typedef struct gyre_stamp {
  * again. The client counts the next one for them.
  */
 #define GYRE_PACED_FROM 64
-#define GYRE_PACE_NS    5000
+#define GYRE_PACE_NS    50000
 #define GYRE_PASS_MOST  63
 
 /* ---- express lines ----------------------------------------------------------------------------------------
