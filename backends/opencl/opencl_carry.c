@@ -159,13 +159,18 @@ static uint32_t count_repeated(const struct opencl_epoch *epoch)
     return complete;
 }
 
-/* Which messages of the epoch are timed: those whose index is a multiple of what this returns. Whoever traces wants each whose turn it is. */
+/*
+ * Which messages of the epoch are timed: those whose index is a multiple of what this returns. Whoever traces wants each whose turn it
+ * is. None is passed over where an epoch was called off, because some messages there have their times already.
+ */
 static uint64_t stride_of(const gyre_resident *resident, const struct opencl_epoch *epoch)
 {
     struct opencl_queue *queue = epoch->queue;
     const uint64_t timed = resident->control->absences.timed, every = timed ? timed : 1,
                    stride = queue->stride ? queue->stride : every, end = epoch->first + epoch->count,
                    first = (epoch->first + stride - 1) & ~(stride - 1);
+    if (epoch->first < queue->redo_end)
+        return every;
     if (first >= end)
         return stride;
     queue->stride = gyre_trace_wanted(resident->trace)

@@ -232,8 +232,7 @@ GYRE_HELPER int gyre_epochs_run_is_timed_(const gyre_epoch *epoch, __global gyre
         return 0;
     if (((epoch->first + i) & epoch->timed_mask) == 0)
         return 1;
-    if (!gyre_epochs_is_done_(epoch, i, gyre_epochs_out_(epoch, region, i)))
-        gyre_epochs_stamp_(epoch, region, i, 0, 0);
+    gyre_epochs_stamp_(epoch, region, i, 0, 0);
     return 0;
 }
 
