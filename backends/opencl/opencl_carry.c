@@ -19,6 +19,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "gyre/pace.h"
+#include "gyre/trace.h"
 #include "gyre/waiting.h"
 
 enum {
@@ -157,6 +159,28 @@ static uint32_t count_repeated(const struct opencl_epoch *epoch)
     return complete;
 }
 
+/*
+ * Which messages of the epoch are timed: those whose index is a multiple of what this returns. Whoever traces wants each whose turn it
+ * is. None is passed over where an epoch was called off, because some messages there have their times already.
+ */
+static uint64_t stride_of(const gyre_resident *resident, const struct opencl_epoch *epoch)
+{
+    struct opencl_queue *queue = epoch->queue;
+    const uint64_t timed = resident->control->absences.timed, every = timed ? timed : 1,
+                   stride = queue->stride ? queue->stride : every, end = epoch->first + epoch->count,
+                   first = (epoch->first + stride - 1) & ~(stride - 1);
+    if (epoch->first < queue->redo_end)
+        return every;
+    if (first >= end)
+        return stride;
+    queue->stride = gyre_trace_wanted(resident->trace)
+                        ? every
+                        : gyre_pace_stride(stride, every, 1 + (end - 1 - first) / stride,
+                                           epoch->start_ns - queue->timed_ns);
+    queue->timed_ns = epoch->start_ns;
+    return stride;
+}
+
 gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
                           gyre_u64 command)
 {
@@ -173,6 +197,7 @@ gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, u
     epoch->spare = queue->spare;
     epoch->repeated = epoch->gathered ? 0 : count_repeated(epoch);
     epoch->start_ns = gyre_clock_ns();
+    epoch->timed_mask = stride_of(resident, epoch) - 1;
     epoch->written = epoch->ran = epoch->done = NULL;
     gyre_status status = submit_epoch(resident, epoch);
     if (status != GYRE_OK)

@@ -339,6 +339,7 @@ gyre_status opencl_launch(gyre_module *module, const gyre_resident_desc *desc, g
     resident->light_barriers = gyre_barrier_register();
     resident->kernel_log = desc->kernel_log;
     resident->kernel_log_context = desc->kernel_log_context;
+    resident->trace = desc->trace;
     resident->limit = FIRST_LIMIT;
     gyre_status status = prepare_resident(resident, module, desc);
     if (status == GYRE_OK)

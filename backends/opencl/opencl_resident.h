@@ -28,6 +28,8 @@ struct opencl_queue {
     uint32_t each;      /* most messages of the next epoch for one block, by the room for their replies */
     uint32_t promised;  /* replies for which the epochs under way have reserved room, of each block */
     bool spare;         /* the next epoch's one reply goes to the spare place */
+    uint64_t stride,
+        timed_ns; /* messages with multiples of that index are timed (pace.h), and when the last was; 0: none yet */
     const gyre_link_entry *entry; /* of a pipeline; NULL: its messages enter none */
 };
 
@@ -39,6 +41,7 @@ struct opencl_epoch {
     uint32_t count, repeated; /* repeated: how many of `count` were complete before */
     uint32_t promised;        /* messages for which room is reserved in each block's track */
     bool spare;
+    gyre_u64 timed_mask;          /* gyre_epoch.timed_mask */
     uint32_t first_block, groups; /* the blocks that the kernel runs in; staged: `first_block` may not be 0 */
     uint64_t start_ns;
     cl_command_queue commands;   /* staged: the command queue of this place, in order; direct: NULL */
@@ -93,6 +96,7 @@ struct gyre_resident {
     uint64_t log_read_ns;
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
+    const gyre_trace_point *trace;
 
     uint32_t lanes, blocks, group_max; /* group_max: most work-items of a group; lanes, or fewer */
     /* the lanes of a block meet at barriers and handle a message together */

@@ -160,6 +160,7 @@ static void tell_direct(const struct opencl_epoch *epoch, gyre_epoch *told)
     told->request_offset = slots->request_offset;
     told->reply_offset = slots->reply_offset;
     told->stamps_offset = slots->stamps_offset;
+    told->timed_mask = epoch->timed_mask;
     told->headers_offset = slots->headers_offset;
     told->bridge = epoch->queue->bridge;
     told->spare = epoch->spare;

@@ -383,7 +383,7 @@ static const struct gyre_config_row rows[] = {
      .preset = "1",
      .doc =
          "With `timing`: one message of so many is timed, by the program and by the device, so that it costs less. 1: each, as "
-         "also where headers carry times (`header`). From 64 on, no more than about one in 5 us is timed, "
+         "also where headers carry times (`header`). From 64 on, no more than about one in 50 us is timed, "
          "which counts for those between."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_MS,

@@ -122,7 +122,8 @@ static gyre_status memory_make(gyre_queue *queue, const struct gyre_queue_option
         gyre_ring_create(&queue->ring, options, descriptor, label, &queue->consumer.received);
     if (status != GYRE_OK)
         return status;
-    queue->stages.noted = queue->ring.bytes != NULL;
+    queue->stages.noted_mask = UINT64_MAX;
+    queue->stages.frees = queue->ring.bytes != NULL;
     queue->ways.chunk =
         queue->ring.slots.request_stride < CHUNK_SIZE ? CHUNK_SIZE / queue->ring.slots.request_stride : 1;
     queue->marks = gyre_lines_alloc(options->capacity);

@@ -79,7 +79,7 @@ uint64_t gyre_queue_put_slots(gyre_queue *queue, struct gyre_slots from, uint64_
     queue->producer.received_seen = gyre_received(queue);
     uint64_t granted =
         gyre_producer_room(queue) < requests->count ? gyre_producer_room(queue) : requests->count;
-    if (queue->stages.noted) {
+    if (gyre_stages_note_some(&queue->stages, index, index + granted)) {
         queue->producer.given = requests->headers;
         granted = gyre_queue_note_sending(queue, index, granted, NULL, 0);
         queue->producer.given = NULL;

@@ -52,7 +52,7 @@ uint64_t gyre_queue_grant(gyre_queue *queue, uint64_t index, uint64_t wanted);
 void gyre_queue_note_sent(gyre_queue *queue, const struct gyre_sending *sending);
 /**
  * Asks the stages how many of `count` requests from `index` on may be sent, lets the stages note these requests, and returns
- * their number. The requests lie `stride` bytes apart. Only for a queue with stages.noted.
+ * their number. The requests lie `stride` bytes apart. Needed only where gyre_stages_note or gyre_stages_note_some says so.
  */
 uint64_t gyre_queue_note_sending(gyre_queue *queue, uint64_t index, uint64_t count, const void *requests,
                                  size_t stride);
@@ -100,7 +100,7 @@ GYRE_INLINE uint64_t gyre_put_one(gyre_queue *queue, const void *request, size_t
             gyre_received(queue); /* acquire: the slot was read before it is reused */
     if (gyre_producer_room(queue) == 0)
         return 0;
-    if (__builtin_expect(queue->stages.noted, 0) &&
+    if (__builtin_expect(gyre_stages_note(&queue->stages, index), 0) &&
         gyre_queue_note_sending(queue, index, 1, request, size) == 0)
         return 0;
     if (mark != GYRE_MARK_SEND)
@@ -125,7 +125,7 @@ GYRE_INLINE uint64_t gyre_put_many(gyre_queue *queue, const void *requests, size
             gyre_received(queue); /* acquire: the slots were read before they are reused */
     uint64_t granted = gyre_producer_room(queue) < count ? gyre_producer_room(queue) : count;
     uint64_t index = queue->producer.sent;
-    if (__builtin_expect(queue->stages.noted, 0))
+    if (__builtin_expect(gyre_stages_note_some(&queue->stages, index, index + granted), 0))
         granted = gyre_queue_note_sending(queue, index, granted, requests, size);
     const bool bridged = tails && gyre_requests_bridged(&queue->ring);
     gyre_producer_announce(queue, index + granted);

@@ -77,8 +77,7 @@ static inline size_t replies_take_quick(const gyre_queue *queue, const struct ta
 static inline void replies_leave(gyre_queue *queue, uint64_t end, uint64_t dropped, gyre_message_info *info)
 {
     const uint64_t first = queue->consumer.received;
-    if (__builtin_expect(queue->stages.noted, 0))
-        gyre_replies_taken(queue, first, end);
+    gyre_replies_taken(queue, first, end);
     if (first != end)
         GYRE_PROBE3(received, gyre_queue_name(queue), first, end - first);
     if (info && first != end)

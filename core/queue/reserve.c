@@ -184,7 +184,7 @@ static void publish_reserved(gyre_queue *queue, uint64_t count)
     const uint64_t index = queue->producer.sent, end = index + count;
     gyre_producer_announce(queue, end);
     (void)GYRE_FAULT_POINT(RING_COMMIT);
-    if (__builtin_expect(queue->stages.noted, 0)) {
+    if (__builtin_expect(gyre_stages_note_some(&queue->stages, index, end), 0)) {
         const struct gyre_sending sending = {.first = index,
                                              .end = end,
                                              .requests = reserved_at(queue, 0),

@@ -4,7 +4,7 @@
  * (core/stages, a file each) is a table of functions, one for each station of a message's way at which the stage acts. A
  * queue has a list of functions for each station, in the order of the stages' numbers. It knows no stage by name.
  *
- * At each station, a queue without stages only tests `noted` or the first entry of an empty list.
+ * At each station, a queue without stages only tests `noted_mask`, `frees` or the first entry of an empty list.
  */
 #ifndef GYRE_CORE_QUEUE_STAGE_H
 #define GYRE_CORE_QUEUE_STAGE_H
@@ -68,7 +68,10 @@ struct gyre_queue_stage {
 
 /** The stages of a queue. Each list ends with NULL. Written while no other thread uses the queue. */
 struct gyre_queue_stages {
-    bool noted; /* a stage, or the ring of bytes, notes or frees something for each message */
+    /* The stations `grant`, `sent` and `taken` are for messages whose index has none of these bits, and for ranges with such a
+     * message. All bits: no stage is there. */
+    uint64_t noted_mask;
+    bool frees;                    /* a stage, or the ring of bytes, frees something for each message */
     void *states[GYRE_STAGES_MAX]; /* the stages' states, by their numbers; NULL: no such stage here */
     const struct gyre_queue_stage *all[GYRE_STAGES_MAX];
     gyre_status (*admit[GYRE_STATION_MAX])(gyre_queue *, void *, size_t *, uint64_t);
@@ -83,5 +86,18 @@ struct gyre_queue_stages {
     void (*passed[GYRE_STATION_MAX])(gyre_queue *, uint64_t, uint64_t);
     void (*tell[GYRE_STATION_MAX])(gyre_queue *);
 };
+
+/** Whether a stage notes the message of that index. True for index 0 of every queue. */
+static inline bool gyre_stages_note(const struct gyre_queue_stages *stages, uint64_t index)
+{
+    return (index & stages->noted_mask) == 0;
+}
+
+/** Whether a stage notes a message of [first, end). */
+static inline bool gyre_stages_note_some(const struct gyre_queue_stages *stages, uint64_t first, uint64_t end)
+{
+    /* an index without these bits lies between two numbers that differ above them */
+    return ((first - 1) ^ (end - 1)) > stages->noted_mask;
+}
 
 #endif

@@ -32,10 +32,18 @@ static void stations_list(struct gyre_queue_stages *stages)
 
 void gyre_stage_add(gyre_queue *queue, const struct gyre_queue_stage *stage, void *state)
 {
+    gyre_stage_add_sparse(queue, stage, state, 1);
+}
+
+void gyre_stage_add_sparse(gyre_queue *queue, const struct gyre_queue_stage *stage, void *state,
+                           uint64_t every)
+{
     struct gyre_queue_stages *stages = &queue->stages;
     stages->all[stage->number] = stage;
     stages->states[stage->number] = state;
-    stages->noted |= stage->grant || stage->sent || stage->taken || stage->told || stage->passed;
+    if (stage->grant || stage->sent || stage->taken)
+        stages->noted_mask &= every - 1;
+    stages->frees |= stage->passed != NULL;
     stations_list(stages);
 }
 

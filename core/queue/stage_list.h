@@ -9,6 +9,11 @@
  * on. */
 void gyre_stage_add(gyre_queue *queue, const struct gyre_queue_stage *stage, void *state);
 
+/** As gyre_stage_add, for a stage that needs to see only messages whose index is a multiple of `every`, a power of two, at the
+ * stations `grant`, `sent` and `taken`. It may see others as well. */
+void gyre_stage_add_sparse(gyre_queue *queue, const struct gyre_queue_stage *stage, void *state,
+                           uint64_t every);
+
 /** Takes a stage away again and destroys its state. Accepts a queue without that stage. */
 void gyre_stage_remove(gyre_queue *queue, unsigned number);
 

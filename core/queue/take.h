@@ -86,21 +86,22 @@ static inline void gyre_completion_replied(gyre_completion *completion, uint64_t
 /** Tells the stages that completions [first, end) are taken, before their slots are given back. */
 static inline void gyre_replies_taken(gyre_queue *queue, uint64_t first, uint64_t end)
 {
-    for (size_t i = 0; __builtin_expect(queue->stages.taken[i] != NULL, 0); i++)
-        queue->stages.taken[i](queue, first, end);
+    if (__builtin_expect(gyre_stages_note_some(&queue->stages, first, end), 0))
+        for (size_t i = 0; queue->stages.taken[i]; i++)
+            queue->stages.taken[i](queue, first, end);
 }
 
 /** Fills in the header and times of a request whose completion was taken. */
 void gyre_reply_tell(const gyre_queue *queue, uint64_t index, gyre_message_info *info);
 
-/** Frees the memory that completions [first, end) hold besides their slots. Only for a queue with stages.noted. */
+/** Frees the memory that completions [first, end) hold besides their slots. Only for a queue with stages.frees. */
 void gyre_replies_give_back(gyre_queue *queue, uint64_t first, uint64_t end);
 
 /** Moves the cursor over all completions before `end`. `dropped`: how many of them count as dropped. Under the consumer
  * lock. */
 static inline void gyre_replies_pass(gyre_queue *queue, uint64_t end, uint64_t dropped)
 {
-    if (__builtin_expect(queue->stages.noted, 0))
+    if (__builtin_expect(queue->stages.frees, 0))
         gyre_replies_give_back(queue, queue->consumer.received, end);
     __atomic_store_n(&queue->consumer.received, end, __ATOMIC_RELEASE); /* pairs with gyre_received */
     if (__builtin_expect(dropped != 0, 0))

@@ -29,11 +29,11 @@
 #include "core/stages/device_clock.h"
 #include "core/stages/order.h"
 #include "core/stages/told.h"
+#include "gyre/pace.h"
 #include "gyre/waiting.h"
 
 #define WINDOW_NS     UINT64_C(20000000) /* age at which bounds are made anew; clocks drift by some 10 ppm */
-#define STRIDE_MOST   (GYRE_PASS_MOST + 1) /* of so many messages whose turn it is one is noted at least */
-#define STAMP_WAIT_NS UINT64_C(100000) /* longest wait for a stamp, which may arrive after its completion */
+#define STAMP_WAIT_NS UINT64_C(100000)   /* longest wait for a stamp, which may arrive after its completion */
 
 /* How far the device's clock is ahead: not less than `low`, not more than `high`. */
 struct bounds {
@@ -103,13 +103,9 @@ static void adapt_stride(struct gyre_queue_timing *timing, uint64_t stride, uint
         return;
     const uint64_t gap = now - __atomic_load_n(&timing->noted_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&timing->noted_ns, now, __ATOMIC_RELAXED);
-    if (traced || gap > (uint64_t)STRIDE_MOST * GYRE_PACE_NS)
-        stride = timing->every;
-    else if (gap < GYRE_PACE_NS * count && stride < timing->every * STRIDE_MOST)
-        stride *= 2;
-    else if (gap > 4 * GYRE_PACE_NS * count && stride > timing->every)
-        stride /= 2;
-    __atomic_store_n(&timing->stride, stride, __ATOMIC_RELAXED);
+    __atomic_store_n(&timing->stride,
+                     traced ? timing->every : gyre_pace_stride(stride, timing->every, count, gap),
+                     __ATOMIC_RELAXED);
 }
 
 static void timing_sent(gyre_queue *queue, const struct gyre_sending *sending)
@@ -499,7 +495,7 @@ gyre_status gyre_timing_create(gyre_queue *queue, uint32_t every)
     timing->told = ring->told_times;
     for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++)
         timing->times[time].time = time;
-    gyre_stage_add(queue, &stage, timing);
+    gyre_stage_add_sparse(queue, &stage, timing, timing->every);
     return GYRE_OK;
 }
 

@@ -179,29 +179,30 @@ GYRE_HELPER void gyre_epochs_settle_(const gyre_epoch *epoch, gyre_u32 i, __glob
 }
 
 /*
- * Note when the handler of a message that is timed began and ended, before the message is settled. On devices that are not direct the
- * host notes the times.
+ * Note when the handler of message i began and ended, if it is timed, before it is settled. On devices that are not direct the host
+ * notes the times.
  */
 #if GYRE_TIMED && defined(GYRE_OPENCL_DIRECT)
-#define GYRE_EPOCH_TIMES_(epoch_, i) ((((epoch_)->first + (i)) & (gyre_u64)(GYRE_TIMED - 1)) == 0)
-#define GYRE_EPOCH_STARTED_(gyre, epoch_, i, started_)                                                       \
-    const gyre_u64 started_ = GYRE_EPOCH_TIMES_(epoch_, i) ? gyre_time_ns(gyre) : 0
-#define GYRE_EPOCH_STAMP_(gyre, epoch_, region, i, started)                                                  \
-    gyre_epochs_stamp_((gyre), (epoch_), (region), (i), (started))
-GYRE_HELPER void gyre_epochs_stamp_(const gyre_context *gyre, const gyre_epoch *epoch,
-                                    __global gyre_u8 *region, gyre_u32 i, gyre_u64 started_ns)
+#define GYRE_EPOCH_TIMES_(epoch_, i)                                                                         \
+    ((epoch_)->stamps_offset != 0 && (((epoch_)->first + (i)) & (gyre_u64)(GYRE_TIMED - 1)) == 0)
+#define GYRE_EPOCH_STARTED_(gyre, timed_, started_)                                                          \
+    const gyre_u64 started_ = (timed_) ? gyre_time_ns(gyre) : 0
+#define GYRE_EPOCH_STAMP_(gyre, epoch_, region, i, timed_, started)                                          \
+    if (timed_)                                                                                              \
+    gyre_epochs_stamp_((epoch_), (region), (i), (started), gyre_time_ns(gyre))
+GYRE_HELPER void gyre_epochs_stamp_(const gyre_epoch *epoch, __global gyre_u8 *region, gyre_u32 i,
+                                    gyre_u64 started_ns, gyre_u64 finished_ns)
 {
-    if (epoch->stamps_offset == 0 || !GYRE_EPOCH_TIMES_(epoch, i))
-        return;
     __global gyre_stamp *stamp =
         (__global gyre_stamp *)(region + epoch->stamps_offset) + ((epoch->start + i) & epoch->mask);
     stamp->sequence = stamp->sequence_again = epoch->first + i + 1;
     stamp->started_ns = started_ns;
-    stamp->finished_ns = gyre_time_ns(gyre);
+    stamp->finished_ns = finished_ns;
 }
 #else
-#define GYRE_EPOCH_STARTED_(gyre, epoch, i, started_)      ((void)0)
-#define GYRE_EPOCH_STAMP_(gyre, epoch, region, i, started) ((void)0)
+#define GYRE_EPOCH_TIMES_(epoch_, i)                               0
+#define GYRE_EPOCH_STARTED_(gyre, timed_, started_)                ((void)0)
+#define GYRE_EPOCH_STAMP_(gyre, epoch, region, i, timed_, started) ((void)0)
 #endif
 
 GYRE_HELPER void gyre_epochs_count_(__global gyre_device_log *log, gyre_u32 failed)
@@ -223,6 +224,50 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
 #endif
 }
 
+#if GYRE_TIMED >= GYRE_PACED_FROM && defined(GYRE_OPENCL_DIRECT)
+/* Whether message i is timed, with which a run begins. Notes that it is passed over, if it was its turn. */
+GYRE_HELPER int gyre_epochs_run_is_timed_(const gyre_epoch *epoch, __global gyre_u8 *region, gyre_u32 i)
+{
+    if (!GYRE_EPOCH_TIMES_(epoch, i))
+        return 0;
+    if (((epoch->first + i) & epoch->timed_mask) == 0)
+        return 1;
+    gyre_epochs_stamp_(epoch, region, i, 0, 0);
+    return 0;
+}
+
+/* Where a run ends that begins with message `at`, which is not timed. */
+GYRE_HELPER gyre_u64 gyre_epochs_run_end_(const gyre_epoch *epoch, gyre_u64 at, gyre_u64 to)
+{
+    const gyre_u64 stop = at + GYRE_TIMED - ((epoch->first + at) & (gyre_u64)(GYRE_TIMED - 1));
+    return stop < to && epoch->stamps_offset ? stop : to;
+}
+
+/*
+ * Goes through the messages of a lane in runs: one that is timed is a run of its own. The loops over runs have the bodies `timed_` and
+ * `others_`, so a handler is there twice: tests for each message, and the registers for clocks, would cost a stream a tenth of its rate.
+ */
+#define GYRE_EPOCH_IN_RUN_ 1
+#define GYRE_EPOCH_EACH_(epoch_, region, at_, from_, to_, timed_, others_)                                   \
+    for (gyre_u64 at_ = (from_), gyre_its_stop_ = at_; at_ >= gyre_its_stop_ && at_ < (to_);)                \
+        if (gyre_epochs_run_is_timed_((epoch_), (region), (gyre_u32)at_)) {                                  \
+            for (gyre_its_stop_ = at_ + 1; at_ < gyre_its_stop_; at_ += (epoch_)->step) {                    \
+                timed_                                                                                       \
+            }                                                                                                \
+        } else {                                                                                             \
+            for (gyre_its_stop_ = gyre_epochs_run_end_((epoch_), at_, (to_)); at_ < gyre_its_stop_;          \
+                 at_ += (epoch_)->step) {                                                                    \
+                others_                                                                                      \
+            }                                                                                                \
+        }
+#else
+#define GYRE_EPOCH_IN_RUN_ GYRE_EPOCH_TIMES_(&gyre_its_epoch_, gyre_its_i_)
+#define GYRE_EPOCH_EACH_(epoch_, region, at_, from_, to_, timed_, others_)                                   \
+    for (gyre_u64 at_ = (from_); at_ < (to_); at_ += (epoch_)->step) {                                       \
+        timed_                                                                                               \
+    }
+#endif
+
 /*
  * The entry for lanes that do not meet: each lane handles messages of its own. `in_block` is 1 for a block kernel of
  * one lane, which has a scratch.
@@ -232,6 +277,50 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
 #ifdef GYRE_OPENCL_STAY
 #include "gyre/dialect/opencl_stay.h"
 #else
+/* One message of the entry below, the body of a loop. `timed_`: whether it is timed. */
+#define GYRE_EPOCH_MESSAGE_(timed_, has_, ports_, name_, request_, reply_, state_)                           \
+    const gyre_u32 gyre_its_i_ = (gyre_u32)gyre_its_at_;                                                     \
+    const __global gyre_slot *gyre_its_in_ =                                                                 \
+        gyre_epochs_in_(&gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);                                  \
+    __global gyre_slot *gyre_its_out_ = gyre_epochs_out_(&gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);  \
+    if (gyre_epochs_called_off_(&gyre_its_epoch_, gyre_its_control_, gyre_its_in_, gyre_its_i_))             \
+        break;                                                                                               \
+    if (gyre_epochs_is_done_(&gyre_its_epoch_, gyre_its_i_, gyre_its_out_))                                  \
+        continue;                                                                                            \
+    GYRE_EPOCH_ASKED_(request_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_in_);                         \
+    if (gyre_epochs_open_(&gyre_its_epoch_, gyre_its_i_, gyre_its_in_, gyre_its_wrong_, gyre_its_out_, 1) == \
+        GYRE_SLOT_READY_) {                                                                                  \
+        GYRE_EPOCH_ANSWER_(reply_, &gyre_its_epoch_, gyre_its_replies_, &gyre_its_context_, gyre_its_i_,     \
+                           gyre_its_out_);                                                                   \
+        GYRE_EPOCH_HEADER_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);           \
+        GYRE_FLOWS_TELL_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);             \
+        GYRE_AIM_##has_##_(ports_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);                        \
+        GYRE_EPOCH_STARTED_(&gyre_its_context_, timed_, gyre_its_started_ns_);                               \
+        gyre_its_context_.failed = 0;                                                                        \
+        int gyre_its_result_ = GYRE_FAILED;                                                                  \
+        if (gyre_epochs_seal_holds_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_,   \
+                                    gyre_its_asked_, gyre_its_length_) &&                                    \
+            gyre_admit_##request_(&gyre_its_context_, gyre_its_asked_)) {                                    \
+            gyre_clear_##reply_(gyre_its_answer_);                                                           \
+            gyre_its_result_ = gyre_result_(                                                                 \
+                &gyre_its_context_,                                                                          \
+                GYRE_CALL_##has_##_(name_, gyre_its_asked_, gyre_its_answer_,                                \
+                                    (__global state_ *)gyre_state_there_, gyre_its_scratch_there_,           \
+                                    &gyre_its_buffers_bound_, &gyre_its_context_));                          \
+        }                                                                                                    \
+        gyre_its_failed_ += gyre_lane_end_(&gyre_its_context_, gyre_its_out_, gyre_its_result_,              \
+                                           GYRE_LENGTH_AT_(reply_, gyre_its_answer_));                       \
+        GYRE_COUNT_##has_##_(ports_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);                      \
+        GYRE_EPOCH_ANSWERED_(reply_, &gyre_its_epoch_, gyre_its_replies_, &gyre_its_context_,                \
+                             gyre_its_out_);                                                                 \
+        gyre_epochs_seal_(&gyre_its_epoch_, gyre_its_replies_, gyre_its_i_, gyre_its_out_,                   \
+                          gyre_its_answer_);                                                                 \
+        GYRE_EPOCH_STAMP_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_, timed_,      \
+                          gyre_its_started_ns_);                                                             \
+    }                                                                                                        \
+    gyre_epochs_settle_(&gyre_its_epoch_, gyre_its_i_, gyre_its_out_);                                       \
+    GYRE_STOP_##has_##_(&gyre_its_context_)
+
 #define GYRE_ENTRY_ALONE_(in_block_, declare_scratch_, has_, ports_, name_, request_, reply_, scratch_,      \
                           state_, buffers_)                                                                  \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
@@ -250,52 +339,10 @@ GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const 
         const gyre_u64 gyre_its_to_ = gyre_its_from_ + gyre_its_epoch_.span < gyre_its_epoch_.count          \
                                           ? gyre_its_from_ + gyre_its_epoch_.span                            \
                                           : gyre_its_epoch_.count;                                           \
-        for (gyre_u64 gyre_its_at_ = gyre_its_from_; gyre_its_at_ < gyre_its_to_;                            \
-             gyre_its_at_ += gyre_its_epoch_.step) {                                                         \
-            const gyre_u32 gyre_its_i_ = (gyre_u32)gyre_its_at_;                                             \
-            const __global gyre_slot *gyre_its_in_ =                                                         \
-                gyre_epochs_in_(&gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);                          \
-            __global gyre_slot *gyre_its_out_ =                                                              \
-                gyre_epochs_out_(&gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);                          \
-            if (gyre_epochs_called_off_(&gyre_its_epoch_, gyre_its_control_, gyre_its_in_, gyre_its_i_))     \
-                break;                                                                                       \
-            if (gyre_epochs_is_done_(&gyre_its_epoch_, gyre_its_i_, gyre_its_out_))                          \
-                continue;                                                                                    \
-            GYRE_EPOCH_ASKED_(request_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_in_);                 \
-            if (gyre_epochs_open_(&gyre_its_epoch_, gyre_its_i_, gyre_its_in_, gyre_its_wrong_,              \
-                                  gyre_its_out_, 1) == GYRE_SLOT_READY_) {                                   \
-                GYRE_EPOCH_ANSWER_(reply_, &gyre_its_epoch_, gyre_its_replies_, &gyre_its_context_,          \
-                                   gyre_its_i_, gyre_its_out_);                                              \
-                GYRE_EPOCH_HEADER_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);   \
-                GYRE_FLOWS_TELL_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);     \
-                GYRE_AIM_##has_##_(ports_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);                \
-                GYRE_EPOCH_STARTED_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_i_,                       \
-                                    gyre_its_started_ns_);                                                   \
-                gyre_its_context_.failed = 0;                                                                \
-                int gyre_its_result_ = GYRE_FAILED;                                                          \
-                if (gyre_epochs_seal_holds_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_,        \
-                                            gyre_its_i_, gyre_its_asked_, gyre_its_length_) &&               \
-                    gyre_admit_##request_(&gyre_its_context_, gyre_its_asked_)) {                            \
-                    gyre_clear_##reply_(gyre_its_answer_);                                                   \
-                    gyre_its_result_ = gyre_result_(                                                         \
-                        &gyre_its_context_,                                                                  \
-                        GYRE_CALL_##has_##_(name_, gyre_its_asked_, gyre_its_answer_,                        \
-                                            (__global state_ *)gyre_state_there_, gyre_its_scratch_there_,   \
-                                            &gyre_its_buffers_bound_, &gyre_its_context_));                  \
-                }                                                                                            \
-                gyre_its_failed_ += gyre_lane_end_(&gyre_its_context_, gyre_its_out_, gyre_its_result_,      \
-                                                   GYRE_LENGTH_AT_(reply_, gyre_its_answer_));               \
-                GYRE_COUNT_##has_##_(ports_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);              \
-                GYRE_EPOCH_ANSWERED_(reply_, &gyre_its_epoch_, gyre_its_replies_, &gyre_its_context_,        \
-                                     gyre_its_out_);                                                         \
-                gyre_epochs_seal_(&gyre_its_epoch_, gyre_its_replies_, gyre_its_i_, gyre_its_out_,           \
-                                  gyre_its_answer_);                                                         \
-                GYRE_EPOCH_STAMP_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_,      \
-                                  gyre_its_started_ns_);                                                     \
-            }                                                                                                \
-            gyre_epochs_settle_(&gyre_its_epoch_, gyre_its_i_, gyre_its_out_);                               \
-            GYRE_STOP_##has_##_(&gyre_its_context_)                                                          \
-        }                                                                                                    \
+        GYRE_EPOCH_EACH_(                                                                                    \
+            &gyre_its_epoch_, gyre_its_replies_, gyre_its_at_, gyre_its_from_, gyre_its_to_,                 \
+            GYRE_EPOCH_MESSAGE_(GYRE_EPOCH_IN_RUN_, has_, ports_, name_, request_, reply_, state_),          \
+            GYRE_EPOCH_MESSAGE_(0, has_, ports_, name_, request_, reply_, state_))                           \
         GYRE_CLOSE_##has_##_(name_, &gyre_its_context_);                                                     \
         gyre_epochs_count_(gyre_its_log_, gyre_its_failed_);                                                 \
     }
@@ -367,7 +414,8 @@ GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
             GYRE_EPOCH_HEADER_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);       \
             GYRE_FLOWS_TELL_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);         \
             GYRE_AIM_##has_##_(ports_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);                    \
-            GYRE_EPOCH_STARTED_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_i_, gyre_its_started_ns_);    \
+            GYRE_EPOCH_STARTED_(&gyre_its_context_, GYRE_EPOCH_TIMES_(&gyre_its_epoch_, gyre_its_i_),        \
+                                gyre_its_started_ns_);                                                       \
             gyre_its_context_.failed = 0;                                                                    \
             if (gyre_its_todo_ == GYRE_SLOT_READY_ &&                                                        \
                 !(gyre_epochs_seal_holds_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_,          \
@@ -406,7 +454,7 @@ GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
                                       gyre_its_answer_);                                                     \
                 }                                                                                            \
                 GYRE_EPOCH_STAMP_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_,      \
-                                  gyre_its_started_ns_);                                                     \
+                                  GYRE_EPOCH_TIMES_(&gyre_its_epoch_, gyre_its_i_), gyre_its_started_ns_);   \
                 gyre_epochs_settle_(&gyre_its_epoch_, gyre_its_i_, gyre_its_out_);                           \
                 gyre_epochs_count_(gyre_its_log_, gyre_its_failed_);                                         \
             }                                                                                                \

@@ -32,7 +32,7 @@
 #include "gyre/dialect/device_module.h"
 #include "gyre/link_layout.h"
 
-#define GYRE_OPENCL_MODULE_VERSION 10
+#define GYRE_OPENCL_MODULE_VERSION 11
 
 /** The mark of a filled copy of a reply slot has this bit, which no message's sequence has. */
 #define GYRE_EPOCH_DONE 0x8000000000000000ul
@@ -42,7 +42,8 @@ typedef struct gyre_epoch {
     gyre_u64 start, mask;                  /* message i lies in slot (start + i) & mask */
     gyre_u64 request_offset, reply_offset; /* bytes from the buffers' start to slot 0 */
     gyre_u64
-        stamps_offset; /* direct: bytes from `replies` to the first gyre_stamp; 0: messages are not timed */
+        stamps_offset;   /* direct: bytes from `replies` to the first gyre_stamp; 0: messages are not timed */
+    gyre_u64 timed_mask; /* direct: messages whose index has one of these bits are passed over (gyre_stamp) */
     gyre_u64 headers_offset;     /* bytes from `requests` to the header of slot 0; 0: messages have none */
     gyre_u64 seals_offset;       /* bytes from `requests` to the checksum of slot 0; 0: there are none */
     gyre_u64 reply_seals_offset; /* bytes from `replies` to the checksum of reply slot 0 */
@@ -159,7 +160,7 @@ typedef struct gyre_item_list {
 #define GYRE_ITEMS_MAX 512
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
-_Static_assert(sizeof(gyre_epoch) == 312 && sizeof(gyre_item) == 128, "layout");
+_Static_assert(sizeof(gyre_epoch) == 320 && sizeof(gyre_item) == 128, "layout");
 _Static_assert(sizeof(gyre_item_list) == 16 && sizeof(gyre_cell_flow) == 32, "layout");
 #endif
 

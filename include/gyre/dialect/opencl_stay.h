@@ -321,7 +321,7 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
                         GYRE_EPOCH_ANSWER_(reply_, gyre_its_view_, gyre_its_place_, &gyre_its_context_, 0,   \
                                            gyre_its_out_);                                                   \
                         GYRE_EPOCH_HEADER_(&gyre_its_context_, gyre_its_view_, gyre_its_place_, 0);          \
-                        GYRE_EPOCH_STARTED_(&gyre_its_context_, &gyre_its_stay_.at, 0,                       \
+                        GYRE_EPOCH_STARTED_(&gyre_its_context_, GYRE_EPOCH_TIMES_(&gyre_its_stay_.at, 0),    \
                                             gyre_its_started_ns_);                                           \
                         gyre_its_context_.failed = 0;                                                        \
                         int gyre_its_result_ = GYRE_FAILED;                                                  \
@@ -344,7 +344,7 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
                         gyre_epochs_seal_(gyre_its_view_, gyre_its_place_, 0, gyre_its_out_,                 \
                                           gyre_its_answer_);                                                 \
                         GYRE_EPOCH_STAMP_(&gyre_its_context_, &gyre_its_stay_.at, gyre_its_stay_.region, 0,  \
-                                          gyre_its_started_ns_);                                             \
+                                          GYRE_EPOCH_TIMES_(&gyre_its_stay_.at, 0), gyre_its_started_ns_);   \
                     }                                                                                        \
                     if (gyre_its_foreign_)                                                                   \
                         gyre_stay_give_(&gyre_its_stay_, gyre_size_##request_);                              \
