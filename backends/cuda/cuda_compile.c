@@ -137,7 +137,7 @@ static void fill_options(struct options *options, const struct job *job, enum fo
         add_option(options, "--no-cache");
     add_words(options, job->desc->options);
     /* no GPU runs this cubin, it only describes the kernels; of two such options NVRTC obeys the last one */
-    if (form == WHOLE && job->forward && job->nvrtc->major * 100 + job->nvrtc->minor >= QUICK_SINCE)
+    if (form != PTX && job->forward && job->nvrtc->major * 100 + job->nvrtc->minor >= QUICK_SINCE)
         add_option(options, "--Ofast-compile=max");
     for (size_t i = 0; folders && folders[i]; i++)
         add_option(options, "--include-path=%s", folders[i]);
@@ -332,11 +332,13 @@ static bool parts_fit(struct job *job)
 
 /*
  * Makes the cubin. A kernel is compiled whole if it cannot be linked with parts (the toolkit has no linker,
- * or another version).
+ * or another version). Beside PTX it only describes the kernels: then what the parts have is left out of it.
  */
 static gyre_status make_cubin(struct job *job)
 {
     struct cuda_image linked;
+    if (job->forward && !changes_headers(job->desc->options) && !has_own_parts(job->unit))
+        return run_once(job, KERNEL);
     if (!parts_fit(job))
         return run_once(job, WHOLE);
     gyre_status status = run_once(job, KERNEL);
