@@ -37,6 +37,17 @@ enum {
  */
 static const char *const fixed_options[] = {"--std=c++17", "--fmad=false"};
 
+/*
+ * For a cubin that only describes the kernels, beside PTX: the bodies of their entries, which take most of the time, become templates
+ * that nothing calls (GYRE_ENTRY_ and GYRE_ENTRY_KEYED_ call what stays, which is empty). What a GPU runs is compiled without these.
+ */
+static const char *const description_options[] = {
+    "--define-macro=gyre_reside_(...)=gyre_reside_(__VA_ARGS__) {} "
+    "template <class K> GYRE_HELPER void gyre_unreached_(__VA_ARGS__)",
+    "--define-macro=gyre_keyed_reside_(...)=gyre_keyed_reside_(__VA_ARGS__) {} "
+    "template <class K> GYRE_HELPER void gyre_keyed_unreached_(__VA_ARGS__)",
+};
+
 /* Options for NVRTC: pointers into `text`, which holds all words one after the other. */
 struct options {
     const char *words[ARGUMENTS_MAX];
@@ -121,6 +132,15 @@ static void add_form(struct options *options, enum form form)
         add_option(options, "--define-macro=GYRE_CUDA_ANY_DEVICE=1");
 }
 
+/* No GPU runs this cubin. Of two options for the speed of the compile NVRTC obeys the last one. */
+static void add_description(struct options *options, const struct cuda_nvrtc *nvrtc)
+{
+    for (size_t i = 0; i < sizeof description_options / sizeof description_options[0]; i++)
+        add_option(options, "%s", description_options[i]);
+    if (nvrtc->major * 100 + nvrtc->minor >= QUICK_SINCE)
+        add_option(options, "--Ofast-compile=max");
+}
+
 static void fill_options(struct options *options, const struct job *job, enum form form)
 {
     const char *const *folders = job->desc->include_directories;
@@ -136,9 +156,8 @@ static void fill_options(struct options *options, const struct job *job, enum fo
     if (job->nvrtc->major * 100 + job->nvrtc->minor >= CACHE_SINCE)
         add_option(options, "--no-cache");
     add_words(options, job->desc->options);
-    /* no GPU runs this cubin, it only describes the kernels; of two such options NVRTC obeys the last one */
-    if (form == WHOLE && job->forward && job->nvrtc->major * 100 + job->nvrtc->minor >= QUICK_SINCE)
-        add_option(options, "--Ofast-compile=max");
+    if (form == WHOLE && job->forward)
+        add_description(options, job->nvrtc);
     for (size_t i = 0; folders && folders[i]; i++)
         add_option(options, "--include-path=%s", folders[i]);
 }
