@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Dict
 
 import numpy as np
 import pytest
@@ -164,8 +164,12 @@ def test_what_is_interrupted_while_it_starts_does_not_stay(
         there -= 1
         getattr(lib, end)(pointer)
 
-    works = {"gyre_launch": lambda: gyre_runtime.launch(HANDLERS, kernel="scale"), "gyre_open": lambda: gyre.open("cpu")}
-    monkeypatch.setattr(runtimes, "lib", Library(**{start: begin, end: finish}))
+    counted: Dict[str, Callable[..., Any]] = {start: begin, end: finish}
+    works: Dict[str, Callable[[], Any]] = {
+        "gyre_launch": lambda: gyre_runtime.launch(HANDLERS, kernel="scale"),
+        "gyre_open": lambda: gyre.open("cpu"),
+    }
+    monkeypatch.setattr(runtimes, "lib", Library(**counted))
     turns = 1
     while interrupted(works[start], turns):
         assert there == 0, f"interrupted in turn {turns}"
