@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what a user could pick instead of Gyre on processors, and Gyre, in one run, by turns; prints a table.
 
-    peers.py [--seconds S] [--rounds N] [--json FILE] [--check] [--ray] GYRE
+    peers.py [--seconds S] [--rounds N] [--json FILE] [--check] [--ray] [--aeron FOLDER] GYRE
 
 GYRE is the command to measure. Builds tests/bench/peers with cc and c++ in a folder of its own. A peer whose library is
 not there is left out, with a line that says what to install. Every reply is checked. Figures are medians of the
 rounds. --check: every peer for a moment, without Gyre and without a table. --ray: also Ray, whose wheel pip installs into
-build/peers/venv when it is not there; it is some hundred megabytes.
+build/peers/venv when it is not there; it is some hundred megabytes. --aeron: also Aeron, which is installed below FOLDER.
 """
 import argparse
 import json
@@ -60,10 +60,19 @@ def run(command, where="."):
     return done.stdout
 
 
-def build(folder):
+def aeron_peer(installed):
+    """As a line of PEERS. Its headers include each other as if their folder were searched."""
+    include, library = f"{installed}/include", f"{installed}/lib"
+    if not os.path.exists(f"{include}/aeronmd/aeronmd.h"):
+        sys.exit(f"peers: --aeron: expected a folder with include/aeronmd/aeronmd.h, where Aeron was installed, found '{installed}'")
+    return ("peer_aeron.c", [f"-I{include}", f"-I{include}/aeron"], [f"-L{library}", f"-Wl,-rpath,{library}", "-laeron_driver", "-laeron"],
+            None, None)
+
+
+def build(folder, peers):
     programs = []
     run(["cc", "-O2", "-c", SOURCES / "peer.c", "-o", folder / "peer.o"])
-    for number, (source, flags, libraries, header, package) in enumerate(PEERS):
+    for number, (source, flags, libraries, header, package) in enumerate(peers):
         if not shutil.which(compiler_of(source)) or (header and not has_header(source, header)):
             print(f"left out: {source} {' '.join(flags)}: no {header} (apt install {package})", file=sys.stderr)
             continue
@@ -126,6 +135,7 @@ def main():
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--ray", action="store_true")
+    parser.add_argument("--aeron", metavar="FOLDER")
     parser.add_argument("gyre", nargs="?")
     wanted = parser.parse_args()
     if not wanted.check and not wanted.gyre:
@@ -133,7 +143,8 @@ def main():
     if not 0 < wanted.seconds < 60 or not 0 < wanted.rounds < 1000:
         parser.error("--seconds is above 0 and below 60, --rounds from 1 to 999")
     with tempfile.TemporaryDirectory() as folder:
-        programs = build(pathlib.Path(folder)) + ([ray_command()] if wanted.ray else [])
+        peers = PEERS + ([aeron_peer(os.path.abspath(wanted.aeron))] if wanted.aeron else [])
+        programs = build(pathlib.Path(folder), peers) + ([ray_command()] if wanted.ray else [])
         if wanted.check:
             for program in programs:
                 print(run([*program, "0.02"]), end="")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Python adds to a message: calls, batches and messages in place, beside loops in C on the same queue.
 
-    PYTHONPATH=build/dev/python python3 bindings/python/bench/bench.py [ROUNDS]
+    PYTHONPATH=build/dev/python python3 bindings/python/bench/bench.py [ROUNDS [BACKEND]]
 
 Both sides of each row take turns, and every reply is checked. A row has the medians, and the median of the ratios of
-neighbouring turns.
+neighbouring turns. One row has no loop in C beside it: THREADS threads
+of Python, each of which maps a part of the batch of 48 bytes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import ctypes
 import statistics
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Callable
 
@@ -37,6 +39,7 @@ GYRE_KERNEL(records, record, record) { *reply = *request; return GYRE_REPLY; }
 """  # 48 bytes
 CALLS, BATCH, IN_PLACE, CAPACITY = 5_000, 500_000, 200_000, 16_384
 AT_ONCE = (256, 4096)  # messages in place of one block
+THREADS = 4
 
 
 def load_bench() -> Any:
@@ -105,6 +108,23 @@ def compare_map(name: str, library: Any, rounds: int, kernel: gyre.Kernel, batch
     compare(name, len(batch), rounds, run_map, run_batch)
 
 
+def map_by_threads(rounds: int, kernel: gyre.Kernel, batch: Any) -> None:
+    replies = np.empty(len(batch), kernel.reply.dtype)
+    parts = [slice(i * len(batch) // THREADS, (i + 1) * len(batch) // THREADS) for i in range(THREADS)]
+    with ThreadPoolExecutor(THREADS) as pool:
+
+        def run_parts() -> float:
+            taken = timed(lambda: list(pool.map(lambda part: kernel.map(batch[part], out=replies[part]), parts)))
+            if not np.array_equal(replies, batch):
+                raise SystemExit("a wrong reply")
+            replies[:] = 0
+            return taken
+
+        run_parts()  # warm
+        each = statistics.median(run_parts() for _ in range(rounds)) / len(batch) * 1e9
+    print(f"{f'{THREADS} threads':<14} {each:9.1f} ns")
+
+
 def compare(name: str, count: int, rounds: int, python: Callable[[], float], bare: Callable[[], float]) -> None:
     python(), bare()  # warm
     pairs = [(python(), bare()) for _ in range(rounds)]
@@ -112,14 +132,15 @@ def compare(name: str, count: int, rounds: int, python: Callable[[], float], bar
         raise SystemExit(f"{name}: the loop in C failed")
     ours, floors = (statistics.median(column) / count * 1e9 for column in zip(*pairs))
     ratio = statistics.median(mine / floor for mine, floor in pairs)
-    print(f"{name:<14} {ours:9.0f} ns {floors:9.0f} ns {ratio:8.2f}")
+    print(f"{name:<14} {ours:9.1f} ns {floors:9.1f} ns {ratio:8.2f}")
 
 
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 9
+    backend = sys.argv[2] if len(sys.argv) > 2 else "cpu"
     library = load_bench()
     capacity = {"queue.default.capacity": CAPACITY}
-    with gyre.open("cpu", settings=capacity) as rt:
+    with gyre.open(backend, settings=capacity) as rt:
         scale = rt.launch(SCALE)
         queue = queue_of(scale)
         batch = np.zeros(BATCH, scale.request.dtype)
@@ -136,6 +157,7 @@ def main() -> None:
         compare("call", CALLS, rounds, lambda: timed(lambda: call_each(scale)), lambda: library.bench_calls(queue, calls))
         compare_map("map", library, rounds, scale, batch, expected)
         compare_map("map, 48 bytes", library, rounds, records, large, large)
+        map_by_threads(rounds, records, large)
         for at_once in AT_ONCE:
             compare(
                 f"in place, {at_once}",

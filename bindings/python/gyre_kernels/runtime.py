@@ -82,10 +82,16 @@ class Runtime(Single):
         desc.settings = ffi.cast("const char *const *", array)
         desc.log, desc.log_context = lib.gyrepy_log, self._log
         out = ffi.new("gyre_runtime **")
-        check(lib.gyre_open(desc, out))
-        self._pointer = out[0]
-        self._process = os.getpid()
-        _open_runtimes.add(self)
+        try:
+            check(lib.gyre_open(desc, out))
+            self._pointer = out[0]
+            self._process = os.getpid()
+            _open_runtimes.add(self)
+        except BaseException:
+            if out[0]:  # a signal came: nobody would close it, and it logs into what goes with this object
+                _open_runtimes.discard(self)
+                lib.gyre_close(out[0])
+            raise
 
     def pointer(self) -> Any:
         if self._pointer is None:
@@ -138,19 +144,25 @@ class Runtime(Single):
         desc.bindings, desc.binding_count = names, len(bound)
         out = ffi.new("gyre_kernel **")
         launched: Optional[Kernel] = None
-        with self._users, contextlib.ExitStack() as inside:
-            for place, (key, buffer) in zip(names, bound):
-                inside.enter_context(buffer.users())
-                place.name, place.buffer = key, buffer.pointer()
-            try:
-                check(lib.gyre_launch(self.pointer(), desc, out))
-                launched = Kernel(self, out[0])
-                self._kernels.append(launched)
-                return launched
-            except BaseException:
-                if out[0] and launched not in self._kernels:  # a signal came: nobody else could end it
-                    lib.gyre_kernel_release(out[0])
-                raise
+        try:
+            with self._users, contextlib.ExitStack() as inside:
+                for place, (key, buffer) in zip(names, bound):
+                    inside.enter_context(buffer.users())
+                    place.name, place.buffer = key, buffer.pointer()
+                try:
+                    check(lib.gyre_launch(self.pointer(), desc, out))
+                    launched = Kernel(self, out[0])
+                    self._kernels.append(launched)
+                except BaseException:
+                    if out[0] and launched not in self._kernels:  # a signal came: nobody else could end it
+                        launched = None
+                        lib.gyre_kernel_release(out[0])
+                    raise
+            return launched
+        except BaseException:
+            if launched:  # a signal came, and the caller will not have it
+                launched.close()
+            raise
 
     def buffer(self, size_or_array: Any, *, backend: Optional[str] = None, device: int = 0) -> Buffer:
         """Memory on a device: of a size in bytes, or with the content of an array, of NumPy or of whoever gives DLPack."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C in every call that waits: it ends the wait, and the kernel goes on where it can."""
+"""Ctrl-C in every call that waits: it ends the wait, and the kernel goes on where it can. And while something is started: nothing of
+it stays."""
 
 from __future__ import annotations
 
@@ -8,13 +9,17 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Any, Callable
+from pathlib import Path
+from typing import Any, Callable, Dict
 
 import numpy as np
 import pytest
 
 import gyre_kernels as gyre
+from gyre_kernels import runtime as runtimes
+from gyre_kernels._native import lib
 from gyre_kernels.tests.conftest import HANDLERS
+from gyre_kernels.tests.test_endings import Library
 
 INTERRUPTED = """
 import asyncio, socket, sys, tempfile, threading, time, numpy as np, gyre_kernels as gyre
@@ -112,3 +117,61 @@ def test_a_batch_looks_at_the_clock_while_replies_come(launch: Callable[..., Any
     with pytest.raises(gyre.GyreTimeoutError):
         grant.map(np.zeros(1_000_000, grant.request.dtype), timeout=1e-9)
     assert grant(number=5).number == 5
+
+
+PACKAGE = str(Path(gyre.__file__).parent)
+
+
+def interrupted(work: Callable[[], Any], turn: int) -> bool:
+    """Does the work with a Ctrl-C at the beginning of the function of this package that is called as number `turn`, where Python looks
+    for signals. False: it called fewer."""
+    left = turn
+
+    def look(frame: Any, event: str, _: Any) -> None:
+        nonlocal left
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and (str(path.parent) == PACKAGE or path.name == "contextlib.py"):
+            left -= 1
+            if left == 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        work()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize("start, end", [("gyre_launch", "gyre_kernel_release"), ("gyre_open", "gyre_close")])
+def test_what_is_interrupted_while_it_starts_does_not_stay(
+    start: str, end: str, gyre_runtime: gyre.Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = 0
+
+    def begin(*words: Any) -> int:
+        nonlocal there
+        status = int(getattr(lib, start)(*words))
+        there += status == 0
+        return status
+
+    def finish(pointer: Any) -> None:
+        nonlocal there
+        there -= 1
+        getattr(lib, end)(pointer)
+
+    counted: Dict[str, Callable[..., Any]] = {start: begin, end: finish}
+    works: Dict[str, Callable[[], Any]] = {
+        "gyre_launch": lambda: gyre_runtime.launch(HANDLERS, kernel="scale"),
+        "gyre_open": lambda: gyre.open("cpu"),
+    }
+    monkeypatch.setattr(runtimes, "lib", Library(**counted))
+    turns = 1
+    while interrupted(works[start], turns):
+        assert there == 0, f"interrupted in turn {turns}"
+        turns += 1
+    assert there == 1 and turns > 5
