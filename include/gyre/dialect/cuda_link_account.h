@@ -52,8 +52,10 @@ GYRE_HELPER gyre_i32 gyre_account_join_(gyre_u64 origin, gyre_u32 owes, gyre_u32
 GYRE_OUTLINE_ gyre_u64 gyre_account_end_(const gyre_link_view_ *links, gyre_u64 origin, gyre_slot *out)
 {
     gyre_flow *flow = gyre_flow_of_(links, origin);
+    const gyre_link_entry_ *entry = gyre_entry_of_(links, origin);
+    const gyre_u64 word = gyre_flow_word_(entry, origin); /* under way with the words of the flow */
     const gyre_u64 to = gyre_reply_of_(links, origin) | gyre_end_flow_(flow, out);
-    out->sequence = gyre_flow_index_(gyre_entry_of_(links, origin), origin) + 1;
+    out->sequence = gyre_index_by_(entry, origin, word) + 1;
     if (links->needs)
         gyre_entry_end_(links, origin, out->sequence - 1, to, out);
     return to;

@@ -40,12 +40,22 @@ GYRE_HELPER gyre_u64 gyre_index_near_(const gyre_link_entry_ *entry, gyre_u64 or
            GYRE_ORIGIN_PLACE(origin);
 }
 
-/* The index of the request that the origin comes from. Called for a message of the flow, which is under way. */
+/* Reads the word that says the index of the request that the origin comes from. Called for a message of the flow, which is under way. */
+GYRE_HELPER gyre_u64 gyre_flow_word_(const gyre_link_entry_ *entry, gyre_u64 origin)
+{
+    return gyre_near_load_(entry->needs & GYRE_NEEDS_CARE_ ? gyre_flow_index_of_(entry, origin)
+                                                           : &gyre_entry_head_(entry)->lap);
+}
+
+/* The index of that request. `word`: what gyre_flow_word_ returned. */
+GYRE_HELPER gyre_u64 gyre_index_by_(const gyre_link_entry_ *entry, gyre_u64 origin, gyre_u64 word)
+{
+    return entry->needs & GYRE_NEEDS_CARE_ ? word : gyre_index_near_(entry, origin, word);
+}
+
 GYRE_HELPER gyre_u64 gyre_flow_index_(const gyre_link_entry_ *entry, gyre_u64 origin)
 {
-    if (entry->needs & GYRE_NEEDS_CARE_)
-        return gyre_near_load_(gyre_flow_index_of_(entry, origin));
-    return gyre_index_near_(entry, origin, gyre_near_load_(&gyre_entry_head_(entry)->lap));
+    return gyre_index_by_(entry, origin, gyre_flow_word_(entry, origin));
 }
 
 /* Notes whose flow it is, where the origin does not say it. Called before the first message leaves, behind which is a fence. */

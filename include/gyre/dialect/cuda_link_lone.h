@@ -86,15 +86,15 @@ GYRE_HELPER void gyre_lone_take_(gyre_link_view_ *links, const gyre_link_source_
     gyre_link_give_back_(links, {source.next, source.mask, 0, 0, in->ring, 0, count, 0, source.which, 0, 0});
 }
 
-/* Whether each ring has room for `count` messages, as far as is known. */
-template <class K> GYRE_HELPER gyre_u32 gyre_lone_room_(const gyre_link_view_ *links, gyre_u32 count)
+/* For how many messages each ring has room, as far as is known; for many where no port leads to a ring. */
+template <class K> GYRE_HELPER gyre_u32 gyre_lone_room_(const gyre_link_view_ *links)
 {
-    gyre_u32 room = 1;
+    gyre_u32 room = 0xffffffffu;
 #pragma unroll
     for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++) {
         const gyre_link_out_ *out = &links->outs[i];
-        room = room &&
-               (out->use != GYRE_PORT_LINKED || out->mask + 1 - (gyre_u32)(out->head - out->tail) >= count);
+        const gyre_u32 left = out->mask + 1 - (gyre_u32)(out->head - out->tail);
+        room = out->use == GYRE_PORT_LINKED && left < room ? left : room;
     }
     return room;
 }
@@ -266,24 +266,38 @@ template <class K> GYRE_HELPER gyre_chunk *gyre_lone_lines_()
     return 0;
 }
 
-/* Publishes what the lanes emitted to one port. `lines`: of the port. */
-GYRE_HELPER void gyre_lone_publish_(gyre_link_out_ *out, gyre_chunk *lines, gyre_u32 emitted, gyre_u64 origin)
+/* Zeroes the places that the lanes emit to. Called by the first warp before it looks for messages. */
+template <class K> GYRE_HELPER void gyre_lone_clear_()
+{
+    gyre_chunk *const lines = gyre_lone_lines_<K>();
+#pragma unroll
+    for (int i = 0; i < (int)gyre_link_shape_<K>::ports; i++)
+        lines[32 * i + (threadIdx.x & 31)] = {0, 0};
+    __syncwarp();
+}
+
+/* Publishes what the lanes emitted to one port, which emits messages of `type`. `lines`: of the port. */
+GYRE_HELPER void gyre_lone_publish_(gyre_link_out_ *out, const gyre_cuda_port_type &type, gyre_chunk *lines,
+                                    gyre_u32 emitted, gyre_u64 origin)
 {
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
+    /* read at once, not one word behind the other: a message waits for them */
+    const gyre_u64 head = out->head;
+    const gyre_u32 use = out->use, mask = out->mask, stride = out->stride;
+    gyre_u8 *const slots = out->slots;
     const gyre_u32 givers = __ballot_sync(GYRE_ALL_LANES, emitted);
     if (!givers)
         return;
-    const gyre_u64 head = out->head;
     if (emitted) {
         gyre_chunk *const line = lines + GYRE_LINE_CHUNKS * lane;
         const gyre_u32 said = (gyre_u32)line[1].x;
         line[0] = {origin, (head + (gyre_u32)__popc(givers & ((1u << lane) - 1)) + 1) << 32 |
-                               GYRE_REPLY_LENGTH_(out->type.least, out->type.size, said)};
+                               GYRE_REPLY_LENGTH_(type.least, type.size, said)};
     }
     __syncwarp(); /* and all lanes have read the head */
-    const gyre_u64 at = head + (gyre_u32)__popc(givers & ((1u << number) - 1));
-    if (out->use == GYRE_PORT_LINKED && givers >> number & 1 && part * 16 < out->stride)
-        gyre_near_chunk_store_(gyre_link_slot_(out, at) + 16 * part, lines[lane]);
+    const gyre_u32 at = (gyre_u32)head + (gyre_u32)__popc(givers & ((1u << number) - 1));
+    if (use == GYRE_PORT_LINKED && givers >> number & 1 && part * 16 < stride)
+        gyre_near_chunk_store_(slots + (gyre_u64)(at & mask) * stride + 16 * part, lines[lane]);
     if (lane == 0)
         gyre_link_advance_(out, head + (gyre_u32)__popc(givers));
 }
@@ -302,10 +316,6 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
     gyre_link_message_ message = {0, source.next + lane, 0, 0, 0};
     gyre_u32 failed = 0;
 #pragma unroll
-    for (int i = 0; i < (int)port_count; i++)
-        lines[32 * i + lane] = {0, 0};
-    __syncwarp();
-#pragma unroll
     for (int i = 0; i < 4; i++)
         line[i] = gyre_chunk_shuffle_(mine, (lane * 4 + i) & 31);
 #pragma unroll
@@ -316,7 +326,9 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
         message.origin = gyre_lone_origin_(source, line, message.index);
         failed = gyre_lone_handle_<K, false>(arguments, links, source, line, ports, &message, buffers, gyre);
     }
-    const gyre_u32 ends = (gyre_u32)__any_sync(GYRE_ALL_LANES, message.to != 0);
+    /* one vote for messages that only go on, which others wait for */
+    const gyre_u32 settles = (gyre_u32)__any_sync(GYRE_ALL_LANES, message.to != 0 || message.counted);
+    const gyre_u32 ends = settles && __any_sync(GYRE_ALL_LANES, message.to != 0);
 #if !GYRE_LIMITED
     if (ends && __any_sync(GYRE_ALL_LANES, message.to >= GYRE_LONE_OWES_)) {
         const gyre_u32 owes = message.to >= GYRE_LONE_OWES_;
@@ -329,13 +341,13 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
         message.to = owes ? to : message.to;
     }
 #endif
-    if (__any_sync(GYRE_ALL_LANES, message.counted)) /* also of a lane that accounted for others */
+    if (settles && __any_sync(GYRE_ALL_LANES, message.counted)) /* also of a lane that accounted for others */
         gyre_link_fence_(links->far); /* accounts are there before what was emitted is published */
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < (int)port_count; i++)
-        gyre_lone_publish_(&links->outs[i], lines + 32 * i, message.next ? ports[i].emitted : 0,
-                           message.next);
+        gyre_lone_publish_(&links->outs[i], K::gyre_its_ports_::of(i), lines + 32 * i,
+                           message.next ? ports[i].emitted : 0, message.next);
     if (ends) {
         const gyre_u64 to = gyre_shuffle_(GYRE_ALL_LANES, message.to, number);
         mine = gyre_lone_part_(line, part, number);
@@ -352,56 +364,64 @@ GYRE_HELPER void gyre_lone_run_(const gyre_cuda_arguments &arguments, gyre_link_
 
 /*
  * Looks at the block's one source, and handles what comes, for a while. Returns what follows. Called by the first warp.
+ *
+ * A message waits for what stands between the load that finds it and the store of what it caused. So what can be known before is read
+ * while the load is under way, and what nobody waits for comes behind the store: the message lies in registers, so its place may be given
+ * back then, and an entry's lap may be raised late (cuda_link_lap.h).
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_link_lone_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                      const void *buffers, gyre_context *gyre)
 {
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
-    gyre_link_source_ source;
+    gyre_link_source_ found;
     const gyre_u32 tight = links->tight;
     __syncwarp();
     if (lane == 0)
         links->tight = 0;
-    if (tight || links->aside || !gyre_lone_source_(links, &source))
+    if (tight || links->aside || !gyre_lone_source_(links, &found))
         return GYRE_LONE_LONG_WAY;
+    gyre_link_source_ source = found; /* in registers: the address of the other one is known elsewhere */
     if (source.entry && source.next < links->view->served[source.which].dropping)
         return GYRE_LONE_LONG_WAY;
     const gyre_u32 most = source.entry ? GYRE_LONE_LOOKS_AFAR : GYRE_LONE_LOOKS;
     GYRE_QUEUE_BEGIN_(gyre, &links->nowhere);
+    gyre_lone_clear_<K>();
 #pragma unroll 1
     for (gyre_u32 looks = 0; looks < most; looks++) {
         gyre_chunk mine = {0, 0};
         if (part * 16 < source.stride)
             mine = gyre_chunk_load_(
                 source.slots + (((gyre_u32)source.next + number) & source.mask) * source.stride + part * 16);
+        const gyre_u32 room = gyre_lone_room_<K>(links), drains = links->drains;
         const gyre_u64 index = source.next + number + 1;
         const gyre_u32 is_there =
             part == 0 && (source.entry ? mine.x == index : (gyre_u32)(mine.y >> 32) == (gyre_u32)index);
-        const gyre_u32 there = __ballot_sync(GYRE_ALL_LANES, is_there);
         const gyre_u32 tapped = is_there && !source.entry && mine.x & GYRE_ORIGIN_TAP;
+        const gyre_u32 there = __ballot_sync(GYRE_ALL_LANES, is_there && !tapped); /* up to one of a tap */
         if (!(there & 1)) {
+            if (__any_sync(GYRE_ALL_LANES, tapped))
+                return GYRE_LONE_LONG_WAY;
             gyre_rest_(arguments.pause_ns);
             continue;
         }
-        if (__any_sync(GYRE_ALL_LANES, tapped) || (there == GYRE_LONE_HEADS && !links->drains))
-            return GYRE_LONE_LONG_WAY;
         if (there == GYRE_LONE_HEADS) {
-            if (lane == 0)
+            if (lane == 0 && drains)
                 gyre_link_drains_(links, source);
-            return GYRE_LONE_BACKLOG;
+            return drains ? GYRE_LONE_BACKLOG : GYRE_LONE_LONG_WAY;
         }
         const gyre_u32 count = (gyre_u32)(__ffs((int)~(there | ~GYRE_LONE_HEADS)) - 1) >> 2;
-        if (!gyre_lone_room_<K>(links, count))
+        if (room < count)
             return GYRE_LONE_LONG_WAY;
-        if (lane == 0) {
-            gyre_turn_begins_(gyre_turn_(arguments, 0));
-            gyre_lone_take_(links, source, count);
-        }
-        gyre_lone_run_<K>(arguments, links, source, mine, count, buffers, gyre);
-        source.next += count;
         if (lane == 0)
+            gyre_turn_begins_(gyre_turn_(arguments, 0));
+        gyre_lone_run_<K>(arguments, links, source, mine, count, buffers, gyre);
+        if (lane == 0) {
+            gyre_lone_take_(links, source, count);
             gyre_turn_ends_(gyre_turn_(arguments, 0));
+        }
+        source.next += count;
+        gyre_lone_clear_<K>();
     }
     return GYRE_LONE_GLANCE;
 }

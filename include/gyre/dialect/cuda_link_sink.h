@@ -51,6 +51,33 @@ GYRE_HELPER gyre_u32 gyre_sink_has_sole_(const gyre_chunk *rows)
 }
 
 /*
+ * As gyre_account_take_. Where flows may lie on another device nothing is acquired: an operation that acquires holds its warp up until it
+ * has come back, and the next operation with it, which is two journeys a window. Whoever ends a flow acquires by itself there.
+ */
+GYRE_HELPER gyre_u32 gyre_sink_take_(gyre_flow *flow, gyre_u32 count, gyre_u32 far)
+{
+    gyre_u32 before;
+    if (!far)
+        return gyre_account_take_(flow, count);
+    asm volatile("atom.relaxed.sys.global.add.u32 %0,[%1],%2;"
+                 : "=r"(before)
+                 : "l"(&flow->alive), "r"(0 - count)
+                 : "memory");
+    return before;
+}
+
+/*
+ * Makes what others noted in the flow visible to the caller, whose operation found that no message is left. The load reads what that
+ * operation wrote. It is the last of an unbroken row of operations on the word, and each of the others stood behind its fence: so the load
+ * synchronizes with all of them.
+ */
+GYRE_HELPER void gyre_sink_acquire_(gyre_flow *flow)
+{
+    gyre_u32 alive;
+    asm volatile("ld.acquire.sys.global.u32 %0,[%1];" : "=r"(alive) : "l"(&flow->alive) : "memory");
+}
+
+/*
  * Counts the messages of a window off their flows. gyre_sink_end_ follows. Called by all threads, behind a fence if something was noted in
  * flows, or buffers may have been written; a barrier follows.
  */
@@ -65,8 +92,8 @@ GYRE_HELPER void gyre_sink_begin_(const gyre_link_view_ *links, const gyre_drain
         if (!debt->owed[i])
             continue;
         places.to[slot] = 0;
-        debt->left[i] =
-            gyre_account_take_(gyre_flow_of_(links, GYRE_DRAIN_ORIGIN_(owed)), GYRE_DRAIN_FEWER_(owed));
+        debt->left[i] = gyre_sink_take_(gyre_flow_of_(links, GYRE_DRAIN_ORIGIN_(owed)),
+                                        GYRE_DRAIN_FEWER_(owed), links->far);
     }
 }
 
@@ -75,6 +102,8 @@ GYRE_OUTLINE_ void gyre_sink_complete_(const gyre_link_view_ *links, gyre_u64 or
 {
     GYRE_IN_SHARED_(links);
     gyre_chunk line[GYRE_LINE_CHUNKS] = {};
+    if (links->far)
+        gyre_sink_acquire_(gyre_flow_of_(links, origin));
     const gyre_u64 to = gyre_account_end_(links, origin, (gyre_slot *)line);
     gyre_settle_(1);
     if (((gyre_slot *)line)->info == GYRE_OUTCOME_FAILED)
