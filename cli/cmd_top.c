@@ -19,7 +19,7 @@ static const char HELP[] =
     "\n"
     "  MSG/S, FAILED/S   messages that the kernel completed, and failed, a second\n"
     "  QUEUED            messages that are accepted and not completed\n"
-    "  BUSY              how much of their time its blocks handle messages; only with the kernel's setting `timing`\n"
+    "  BUSY              how much of the last second its blocks were at messages, in the mean; - where nobody says\n"
     "  DIED, HUNG        worker processes that died; handlers that were found to run for too long\n"
     "  SEEN              how old this is: a process copies its counts as often as its observe.every_ms says\n"
     "  in, out           of a queue: messages sent and received a second, and where there are some: refused and lost a second,\n"
@@ -30,15 +30,16 @@ static const char HELP[] =
     "  --once               one picture, as soon as the rates are known\n"
     "  --interval MS        between two pictures; 1000\n"
     "  --sort rate|length|name   what the kernels are ordered by; rate\n"
+    "  --blocks             the share of each block, in percent\n"
     "  and the options of every command: gyre help; with --json each picture is a document\n"
     "\n"
-    "Keys: q ends it, space halts the picture, r, l and n order by rate, length and name.\n";
+    "Keys: q ends it, space halts the picture, r, l and n order by rate, length and name, b shows each block.\n";
 
 typedef struct top_run {
     cli_context *cli;
     observed_source source;
     uint64_t pictures, interval_ms;
-    bool once, terminal, halted, quit;
+    bool once, terminal, halted, quit, blocks;
     rates_order order;
     rates_table table;
     observed_processes processes;
@@ -83,7 +84,8 @@ static void end_terminal(const top_run *run)
 static top_screen screen_of(const top_run *run)
 {
     struct winsize size = {0};
-    top_screen screen = {.out = stdout, .width = TOP_LINE_MAX - 1, .terminal = run->terminal};
+    top_screen screen = {
+        .out = stdout, .width = TOP_LINE_MAX - 1, .blocks = run->blocks, .terminal = run->terminal};
     if (run->terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_row) {
         screen.width = size.ws_col < TOP_LINE_MAX ? size.ws_col : TOP_LINE_MAX - 1;
         screen.height = size.ws_row;
@@ -95,6 +97,7 @@ static void obey_key(top_run *run, char key)
 {
     run->quit = run->quit || key == 'q';
     run->halted = run->halted != (key == ' ');
+    run->blocks = run->blocks != (key == 'b');
     if (key == 'r' || key == 'l' || key == 'n')
         run->order = key == 'r' ? RATES_BY_RATE : key == 'l' ? RATES_BY_LENGTH : RATES_BY_NAME;
 }
@@ -122,7 +125,7 @@ static int show(top_run *run)
     if (run->cli->json)
         return cli_print_json(top_json(&run->table));
     if (run->terminal)
-        snprintf(about, sizeof about, "; by %s%s; q quits, space halts", words[run->order],
+        snprintf(about, sizeof about, "; by %s%s; q quits, space halts, b: blocks", words[run->order],
                  run->halted ? ", halted" : "");
     const top_screen screen = screen_of(run);
     if (run->terminal)
@@ -168,6 +171,7 @@ static int run(cli_context *cli)
                                   {"--once", .flag = &top.once},
                                   {"--interval", .number = &top.interval_ms, .min = 10, .max = 3600000},
                                   {"--sort", .text = &sort},
+                                  {"--blocks", .flag = &top.blocks},
                                   {0}};
     if (!cli_parse(cli, options))
         return cli->exit_code;

@@ -97,6 +97,7 @@ static rates_row kernel_row(const observed_process *process, uint32_t at, const 
     row.counts[RATES_HANDLED] = observed_value(seen, at, GYRE_OBSERVE_KERNEL_HANDLED);
     row.counts[RATES_FAILED] = observed_value(seen, at, GYRE_OBSERVE_KERNEL_FAILED);
     row.counts[RATES_RESTARTS] = row.restarts;
+    row.busy = busy_of_kernel(seen, at);
     return row;
 }
 
@@ -109,32 +110,12 @@ static rates_row *add_row(rates_table *table, const rates_table *before, const r
     return added;
 }
 
-/* Takes how long the kernel's handlers ran; in files of earlier versions that is what the times of its queues add up to. */
-static void take_handling(rates_row *kernel, const observed_process *process, uint32_t at)
-{
-    gyre_observe_record queue;
-    gyre_observe_histogram own;
-    if (gyre_observed_histogram(&process->seen, at, GYRE_OBSERVE_HANDLED, &own)) {
-        const uint64_t every = observed_value(&process->seen, at, GYRE_OBSERVE_KERNEL_TIMED_EVERY);
-        kernel->counts[RATES_HANDLING_NS] = own.sum_ns * (every ? every : 1);
-        kernel->timed = times_count(&own) != 0;
-        return;
-    }
-    for (uint32_t q = 0; (q = observed_next(&process->seen, q, GYRE_OBSERVE_QUEUE, at, &queue));) {
-        const uint64_t every = observed_value(&process->seen, q, GYRE_OBSERVE_QUEUE_TIMED_EVERY);
-        kernel->counts[RATES_HANDLING_NS] +=
-            observed_value(&process->seen, q, GYRE_OBSERVE_QUEUE_HANDLED_NS) * (every ? every : 1);
-        kernel->timed = kernel->timed || observed_value(&process->seen, q, GYRE_OBSERVE_QUEUE_TIMED);
-    }
-}
-
 /* Adds a kernel and its queues. */
 static void add_kernel(rates_table *table, const rates_table *before, const observed_process *process,
                        uint32_t at, const gyre_observe_record *record)
 {
     gyre_observe_record queue;
-    rates_row kernel = kernel_row(process, at, record);
-    take_handling(&kernel, process, at);
+    const rates_row kernel = kernel_row(process, at, record);
     add_row(table, before, &kernel);
     for (uint32_t q = 0; (q = observed_next(&process->seen, q, GYRE_OBSERVE_QUEUE, at, &queue));) {
         const rates_row row = queue_row(process, q, &queue, record->name);

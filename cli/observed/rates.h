@@ -6,6 +6,7 @@
 #ifndef GYRE_CLI_OBSERVED_RATES_H
 #define GYRE_CLI_OBSERVED_RATES_H
 
+#include "cli/observed/busy.h"
 #include "cli/observed/link_rates.h"
 #include "cli/observed/observed.h"
 
@@ -14,7 +15,6 @@ typedef enum rates_count {
     RATES_HANDLED = 0,
     RATES_FAILED = 1,
     RATES_RESTARTS = 2,
-    RATES_HANDLING_NS = 3, /* nanoseconds that handlers took, of kernels with `timing` */
     RATES_SENT = 0,
     RATES_RECEIVED = 1,
     RATES_REFUSED = 2,
@@ -32,13 +32,14 @@ typedef struct rates_row {
     double age;                 /* seconds since the process looked at itself */
     uint32_t state;             /* of a kernel: gyre_kernel_state */
     bool has_canary;            /* another handler is on trial in it */
+    busy_kernel busy;           /* of a kernel */
     uint64_t health;            /* gyre_kernel_health */
     uint64_t blocks, lanes, restarts, stalls, queued;
     bool lent;                                         /* another program uses the queue */
     uint64_t length, unanswered, unreceived, capacity; /* of a queue */
     double full, oldest;                               /* seconds */
     uint64_t looked_ns, counts[RATES_COUNTS];
-    bool has_rates, timed; /* timed: the kernel measures its messages */
+    bool has_rates;
     double rates[RATES_COUNTS];
     gyre_observe_histogram trips; /* round trips of a queue so far */
     double p50, p99;              /* seconds, of those between the two looks; 0: there were none */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Observation files as JSON (stat_print.h). */
 #include "cli/json/json.h"
+#include "cli/observed/busy.h"
 #include "cli/observed/stat_print.h"
 #include "cli/times.h"
 
@@ -91,6 +92,7 @@ static json_t *kernels_json(const observed_process *process)
             "backend", has_device ? device.name : NULL, "device", has_device ? device.detail : NULL,
             "launched", observed_day_seconds(process, kernel.made_ns));
         add_values(object, process, at, GYRE_OBSERVE_KERNEL);
+        json_object_set_new(object, "busy", busy_json(&process->seen, at));
         json_t *times = times_json(process, at);
         if (times)
             json_object_set_new(object, "times", times);

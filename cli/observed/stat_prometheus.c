@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/observed/busy.h"
 #include "cli/observed/stat_print.h"
 #include "cli/times.h"
 
@@ -206,6 +207,45 @@ static void put_choice(FILE *out, const observed_processes *processes, const cha
     }
 }
 
+/* ---- blocks ---- */
+
+static void put_share(FILE *out, const observed_process *process, uint32_t at,
+                      const gyre_observe_record *kernel, const char *of, double share)
+{
+    fputs("gyre_block_busy_ratio", out);
+    put_record(out, process, at, kernel);
+    put_label(out, "of", of);
+    put_number(out, share);
+}
+
+static void put_busy_kernel(FILE *out, const observed_process *process, uint32_t at,
+                            const gyre_observe_record *kernel, bool shares)
+{
+    const busy_kernel busy = busy_of_kernel(&process->seen, at);
+    if (!shares) {
+        fputs("gyre_blocks_busy_seconds_total", out);
+        put_record(out, process, at, kernel);
+        put_number(out, busy.seconds);
+    } else if (busy.known) {
+        put_share(out, process, at, kernel, "least", busy.least);
+        put_share(out, process, at, kernel, "mean", busy.mean);
+        put_share(out, process, at, kernel, "most", busy.most);
+    }
+}
+
+/* Three samples for each kernel, however many blocks it has: a series for each of 132 would be most of what a GPU's kernels have. */
+static void put_busy(FILE *out, const observed_processes *processes, bool shares)
+{
+    gyre_observe_record kernel;
+    for (size_t p = 0; p < processes->count; p++) {
+        const observed_process *process = &processes->items[p];
+        if (process->life == GYRE_OBSERVED_DEAD)
+            continue;
+        for (uint32_t at = 0; (at = observed_next(&process->seen, at, GYRE_OBSERVE_KERNEL, 0, &kernel));)
+            put_busy_kernel(out, process, at, &kernel, shares);
+    }
+}
+
 /* ---- histograms ---- */
 
 /* The metric that the histograms of a kind of record belong to. */
@@ -280,6 +320,12 @@ int stat_print_prometheus(const observed_processes *processes, FILE *out)
     put_head(out, "gyre_kernel_health", "gauge", "1 for the health that the kernel has.");
     put_choice(out, processes, "gyre_kernel_health", "health", true);
     put_words(out, processes);
+    put_head(out, "gyre_block_busy_ratio", "gauge",
+             "Share of the last second in which blocks of the kernel were at messages.");
+    put_busy(out, processes, true);
+    put_head(out, "gyre_blocks_busy_seconds_total", "counter",
+             "How long blocks were at messages, all blocks of the kernel together.");
+    put_busy(out, processes, false);
     put_head(out, "gyre_message_seconds", "histogram", "How long messages of kernels with timing took.");
     put_histograms(out, processes, GYRE_OBSERVE_QUEUE);
     put_head(out, "gyre_handler_seconds", "histogram", "How long handlers of kernels with timing ran.");

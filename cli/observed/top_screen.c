@@ -10,7 +10,7 @@
 #include "cli/times.h"
 #include "cli/observed/top_screen.h"
 
-enum { BAR = 10 };
+enum { BAR = 10, SHARES_A_LINE = 10 };
 
 typedef struct top_drawing {
     const top_screen *screen;
@@ -49,14 +49,30 @@ __attribute__((format(printf, 2, 3))) static void draw_line(top_drawing *drawing
     drawing->lines++;
 }
 
-static const char *bar_of(const rates_row *row, char bar[BAR + 1])
+/* Appends to the end of a line. */
+__attribute__((format(printf, 3, 4))) static void append(char *tail, size_t size, const char *format, ...)
 {
-    const uint64_t most = row->capacity ? row->capacity : 1, length = row->length < most ? row->length : most;
-    const int filled = (int)((double)length / (double)most * BAR + 0.5);
+    const size_t used = strlen(tail);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(tail + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+/* `share`: from 0 to 1. */
+static const char *bar_of_share(double share, char bar[BAR + 1])
+{
+    const int filled = (int)(share * BAR + 0.5);
     for (int i = 0; i < BAR; i++)
         bar[i] = i < filled ? '#' : '-';
     bar[BAR] = '\0';
     return bar;
+}
+
+static const char *bar_of(const rates_row *row, char bar[BAR + 1])
+{
+    const uint64_t most = row->capacity ? row->capacity : 1, length = row->length < most ? row->length : most;
+    return bar_of_share((double)length / (double)most, bar);
 }
 
 static const char *rate_of(const rates_row *row, rates_count count, char text[16])
@@ -66,15 +82,49 @@ static const char *rate_of(const rates_row *row, rates_count count, char text[16
     return "-";
 }
 
-/* How much of their time the blocks of a kernel handle messages; only kernels with `timing` tell. */
+/* In which share of the last second the blocks of a kernel were at messages, in the mean. */
 static const char *busy_of(const rates_row *row, char text[16])
 {
-    const double blocks = row->blocks ? (double)row->blocks : 1,
-                 busy = row->rates[RATES_HANDLING_NS] / 1e9 / blocks;
-    if (!row->has_rates || !row->timed)
+    if (!row->busy.known)
         return "-";
-    snprintf(text, 16, "%.0f %%", busy > 1 ? 100.0 : 100 * busy);
+    snprintf(text, 16, "%.0f %%", 100 * row->busy.mean);
     return text;
+}
+
+/* The share of each block. */
+static void draw_shares(top_drawing *drawing, const rates_row *row)
+{
+    char line[96] = "";
+    gyre_observe_block block;
+    uint32_t count = 0;
+    for (uint32_t place = 0; gyre_observed_block(&row->of->seen, row->record, &place, &block); count++) {
+        if (count % SHARES_A_LINE == 0 && count) {
+            draw_line(drawing, "%s", line);
+            line[0] = '\0';
+        }
+        if (count % SHARES_A_LINE == 0)
+            append(line, sizeof line, "    %6" PRIu32 ":", count);
+        if (block.known)
+            append(line, sizeof line, " %5.0f", 100.0 * block.share / GYRE_OBSERVE_WHOLE);
+        else
+            append(line, sizeof line, "     -");
+    }
+    if (count)
+        draw_line(drawing, "%s", line);
+}
+
+/* How far the blocks of a kernel differ. One block is in the kernel's line. */
+static void draw_blocks(top_drawing *drawing, const rates_row *row)
+{
+    char bar[BAR + 1];
+    const busy_kernel *busy = &row->busy;
+    if (busy->known < 2)
+        return;
+    draw_line(drawing, "  %-16.16s [%s] of %" PRIu64 ": least %.0f %%, mean %.0f %%, most %.0f %% busy",
+              "blocks", bar_of_share(busy->mean, bar), row->blocks, 100 * busy->least, 100 * busy->mean,
+              100 * busy->most);
+    if (drawing->screen->blocks)
+        draw_shares(drawing, row);
 }
 
 static void draw_kernel(top_drawing *drawing, const rates_row *row)
@@ -88,16 +138,7 @@ static void draw_kernel(top_drawing *drawing, const rates_row *row)
               lives ? gyre_kernel_health_word((gyre_kernel_health)row->health) : row->life,
               rate_of(row, RATES_HANDLED, handled), rate_of(row, RATES_FAILED, failed), row->queued,
               busy_of(row, busy), row->restarts, row->stalls, observed_seconds_text(row->age, age));
-}
-
-/* Appends to the end of a line. */
-__attribute__((format(printf, 3, 4))) static void append(char *tail, size_t size, const char *format, ...)
-{
-    const size_t used = strlen(tail);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(tail + used, size - used, format, arguments);
-    va_end(arguments);
+    draw_blocks(drawing, row);
 }
 
 static void draw_queue(top_drawing *drawing, const rates_row *row)
@@ -214,8 +255,6 @@ json_t *top_json(const rates_table *table)
             if (name)
                 json_object_set_new(rates, name, row->has_rates ? json_real(row->rates[k]) : json_null());
         }
-        if (kernel && row->timed && row->has_rates)
-            json_object_set_new(rates, "busy_seconds", json_real(row->rates[RATES_HANDLING_NS] / 1e9));
         json_t *object = cli_json_object("IIssssfo", "pid", (json_int_t)row->pid, "record",
                                          (json_int_t)row->record, "program", row->process, "kernel",
                                          row->kernel, "queue", kernel ? NULL : row->queue, "state",
@@ -223,6 +262,8 @@ json_t *top_json(const rates_table *table)
                                              ? gyre_kernel_health_word((gyre_kernel_health)row->health)
                                              : row->life,
                                          "age_seconds", row->age, "per_second", rates);
+        if (kernel)
+            json_object_set_new(object, "busy", busy_json(&row->of->seen, row->record));
         if (!kernel && row->p99 > 0) {
             json_object_set_new(object, "p50_seconds", json_real(row->p50));
             json_object_set_new(object, "p99_seconds", json_real(row->p99));

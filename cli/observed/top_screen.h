@@ -12,6 +12,7 @@ enum { TOP_LINE_MAX = 512 };
 typedef struct top_screen {
     FILE *out;
     size_t width, height; /* in letters and lines; height 0: no limit */
+    bool blocks;          /* the share of each block is shown */
     bool terminal;        /* lines end by clearing what was behind them, and the first line is in bold */
 } top_screen;
 

@@ -13,6 +13,7 @@
 #define LONG_SECONDS      1.0 /* a request that is unanswered for longer is told */
 #define SLOW_DISK_SECONDS 0.1 /* a group of requests that takes longer to be written is told */
 enum { TROUBLES_MOST = 3 };
+#define UNEVEN 0.2 /* shares of blocks that are so far apart are told */
 
 typedef struct why_story {
     FILE *out;
@@ -109,11 +110,13 @@ static void tell_blocks(const why_story *story, const rates_row *queue)
 {
     const rates_row *kernel = story->kernel;
     const bool one = kernel->blocks == 1;
-    const double blocks = kernel->blocks ? (double)kernel->blocks : 1;
-    const double busy = 100 * kernel->rates[RATES_HANDLING_NS] / 1e9 / blocks;
+    const busy_kernel *busy = &kernel->busy;
     fprintf(story->out, " It has %" PRIu64 " block%s", kernel->blocks, one ? "" : "s");
-    if (kernel->timed && kernel->has_rates)
-        fprintf(story->out, ", which %s busy %.0f %%", one ? "is" : "are", busy > 100 ? 100.0 : busy);
+    if (busy->known)
+        fprintf(story->out, ", which %s busy %.0f %%", one ? "is" : "are", 100 * busy->mean);
+    if (busy->known && busy->most - busy->least >= UNEVEN)
+        fprintf(story->out, " in the mean, one of them %.0f %%, another one %.0f %%", 100 * busy->least,
+                100 * busy->most);
     if (one && kernel->lanes == 1) /* an actor, most likely, whose `blocks` are refused */
         fputs(". An actor has no more; a keyed actor has", story->out);
     fprintf(story->out, ". More `blocks` in [kernel.%s]", kernel->kernel);

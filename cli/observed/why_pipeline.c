@@ -101,11 +101,8 @@ static void tell_slowest(FILE *out, const rates_table *table, const link_row *sl
     fprintf(out, "  Messages wait most for '%s'", kernel->kernel);
     if (kernel->has_rates)
         fprintf(out, ", which handles %s a second", rates_text(kernel->rates[RATES_HANDLED], handled));
-    if (kernel->has_rates && kernel->timed) {
-        const double busy =
-            kernel->rates[RATES_HANDLING_NS] / 1e7 / (double)(kernel->blocks ? kernel->blocks : 1);
-        fprintf(out, ", busy %.0f %%", busy > 100 ? 100.0 : busy);
-    }
+    if (kernel->busy.known)
+        fprintf(out, ", busy %.0f %%", 100 * kernel->busy.mean);
     fprintf(out,
             ", with %" PRIu64
             " block%s. More `blocks` in [kernel.%s] would help where its messages do not depend "

@@ -40,6 +40,7 @@ function seconds(value) {
     return Math.round(value * 1e9) + ' ns';
 }
 
+function percent(share) { return (100 * share).toFixed(0) + ' %'; }
 function clock(at) { return new Date(at * 1000).toLocaleTimeString(); }
 function plural(number, word) { return number + ' ' + word + (number === 1 ? '' : word.endsWith('s') ? 'es' : 's'); }
 
@@ -104,6 +105,16 @@ function curve(values) {
         draw('line', { class: 'axis', x1: 0, x2: width, y1: height - 1, y2: height - 1 }),
         draw('polyline', { class: 'curve', points: points.join(' ') }),
         draw('text', { x: 2, y: 10 }, 'most ' + count(most)));
+}
+
+// How busy each block is: a column for each.
+function shares(busy) {
+    const width = 260, height = 30, step = width / busy.shares.length;
+    const words = `blocks: least ${percent(busy.least)}, most ${percent(busy.most)} busy`;
+    return make('div', {}, span(words, 'faint'), draw('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': words },
+        draw('line', { class: 'axis', x1: 0, x2: width, y1: height - 1, y2: height - 1 }),
+        busy.shares.map((share, i) => draw('rect', { class: 'column', x: (i * step).toFixed(1), y: (height - 1 - share * (height - 1)).toFixed(1),
+            width: Math.max(0.8, step - 1).toFixed(1), height: (share * (height - 1)).toFixed(1) }))));
 }
 
 // How long the messages of the last looks took: a column for each octave of time.
@@ -205,9 +216,10 @@ function kernelView(process, kernel) {
             figure(count(kernel.blocks), kernel.blocks === 1 ? 'block' : 'blocks'),
             kernel.restarts ? figure(count(kernel.restarts), 'workers died', 'warn') : null,
             kernel.stalls ? figure(count(kernel.stalls), 'hangs', 'warn') : null,
-            kernel.now.busy_seconds !== undefined ? figure(Math.min(100, 100 * kernel.now.busy_seconds / Math.max(1, kernel.blocks)).toFixed(0) + ' %', 'busy') : null,
+            kernel.busy ? figure(percent(kernel.busy.mean), 'busy') : null,
             kernel.times && kernel.times.handled.count ? figure(seconds(kernel.times.handled.p99), 'for 99 % of handlers at most') : null),
         curve(history(process, kernel).rates),
+        kernel.busy && kernel.blocks > 1 ? shares(kernel.busy) : null,
         kernel.queues.map((queue) => queueView(process, queue)));
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/dispatch/dispatch.h"
+#include "core/kernel/busy.h"
 #include "core/kernel/control.h"
 #include "core/kernel/count_soon.h"
 #include "core/observation/observation.h"
@@ -384,6 +385,7 @@ void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info)
     }
     fill_canary(words, &kernel->canary);
     gyre_observation_values(observation, kernel->observed, words, GYRE_OBSERVE_KERNEL_WORDS);
+    gyre_kernel_busy_tell(kernel);
     observe_handlers(kernel);
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
         observe_queue(kernel, queue);

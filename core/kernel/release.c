@@ -90,6 +90,7 @@ static void free_kernel(gyre_kernel *kernel)
     pthread_mutex_destroy(&kernel->lock);
     pthread_mutex_destroy(&kernel->changer);
     free(kernel->care);
+    free(kernel->busy);
     free(kernel->memory.buffers);
     free(kernel->memory.initial_state);
     gyre_keyed_destroy(kernel->memory.keyed);

@@ -67,6 +67,9 @@ void gyre_observation_values(struct gyre_observation *observation, uint32_t reco
  */
 void gyre_observation_histogram(struct gyre_observation *observation, const gyre_observe_histogram *histogram,
                                 bool is_told);
+/** Writes how busy the `count` blocks of a kernel are; `record` is its number. Number 0 does nothing. */
+void gyre_observation_blocks(struct gyre_observation *observation, uint32_t record,
+                             const gyre_observe_block *blocks, uint32_t count);
 /** Notes that all objects were looked at, and how many of them found no place. Looks whether a reader asks for spans. */
 void gyre_observation_beat(struct gyre_observation *observation);
 

@@ -71,6 +71,7 @@ static size_t lay_out(gyre_observe_head *head, enum gyre_tracing tracing)
         {GYRE_OBSERVE_EVENTS, sizeof(gyre_observe_event), 0, GYRE_OBSERVATION_EVENTS},
         {GYRE_OBSERVE_HISTOGRAMS, sizeof(gyre_observe_histogram), 0, GYRE_OBSERVATION_HISTOGRAMS},
         {GYRE_OBSERVE_TRACE, sizeof(gyre_observe_span), 0, GYRE_OBSERVATION_SPANS},
+        {GYRE_OBSERVE_BLOCKS, sizeof(gyre_observe_block), 0, GYRE_OBSERVATION_BLOCKS},
     };
     size_t offset = PAGE;
     head->part_count = sizeof parts / sizeof parts[0];

@@ -20,6 +20,7 @@ enum {
     GYRE_OBSERVATION_HISTOGRAMS = 512,
     GYRE_OBSERVATION_HISTOGRAMS_TOLD = 256, /* places beyond are not for what other programs tell */
     GYRE_OBSERVATION_SPANS = 16384,
+    GYRE_OBSERVATION_BLOCKS = 8192,
     GYRE_OBSERVATION_PIECE = 16384, /* bytes that are allocated at a time */
     GYRE_OBSERVATION_PIECES_MAX = 512
 };
@@ -42,6 +43,7 @@ struct gyre_observation {
     uint64_t refused; /* records and histograms that found no place since the last look was over */
     uint64_t events;
     uint32_t histograms_used;                         /* histograms from this number on were never used */
+    uint32_t blocks_used;                             /* and blocks from this one on */
     uint64_t trouble_keys[GYRE_OBSERVATION_TROUBLES]; /* what tells sentences apart */
     enum gyre_tracing tracing;                        /* constant */
     unsigned dumps;   /* that were begun; of the thread that writes them (observation_dump.c) */

@@ -265,6 +265,45 @@ static void free_histograms(struct gyre_observation *observation, uint32_t recor
     }
 }
 
+static gyre_observe_block *block_at(struct gyre_observation *observation, uint32_t number)
+{
+    return gyre_observation_at(observation, GYRE_OBSERVE_BLOCKS, number);
+}
+
+/* The first of `count` places that follow each other: the record's, else free ones. False: there are none. */
+static bool find_blocks(struct gyre_observation *observation, uint32_t record, uint32_t count,
+                        uint32_t *first)
+{
+    bool found = false;
+    uint32_t room = 0; /* free places right before `number` */
+    for (uint32_t number = 0; number < observation->blocks_used; number++) {
+        const gyre_observe_block *at = block_at(observation, number);
+        if (at && at->record == record) {
+            *first = number;
+            return true;
+        }
+        room = at && !at->record ? room + 1 : 0;
+        if (room == count && !found) {
+            *first = number + 1 - count;
+            found = true;
+        }
+    }
+    if (found || GYRE_OBSERVATION_BLOCKS - observation->blocks_used < count)
+        return found;
+    *first = observation->blocks_used;
+    observation->blocks_used += count;
+    return true;
+}
+
+static void free_blocks(struct gyre_observation *observation, uint32_t record)
+{
+    for (uint32_t number = 0; number < observation->blocks_used; number++) {
+        gyre_observe_block *at = block_at(observation, number);
+        if (at && at->record == record)
+            __atomic_store_n(&at->record, 0, __ATOMIC_RELEASE);
+    }
+}
+
 void gyre_observation_leave(struct gyre_observation *observation, uint32_t record)
 {
     static const gyre_observe_record nothing;
@@ -276,6 +315,7 @@ void gyre_observation_leave(struct gyre_observation *observation, uint32_t recor
         write_record(at, &nothing);
     observation->full = false;
     free_histograms(observation, record);
+    free_blocks(observation, record);
     pthread_mutex_unlock(&observation->lock);
 }
 
@@ -328,6 +368,34 @@ void gyre_observation_histogram(struct gyre_observation *observation, const gyre
         for (uint32_t i = 0; i < GYRE_OBSERVE_BUCKETS; i++)
             __atomic_store_n(&at->buckets[i], histogram->buckets[i], __ATOMIC_RELAXED);
         __atomic_store_n(&at->record, histogram->record, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&observation->lock);
+}
+
+static void write_block(gyre_observe_block *at, const gyre_observe_block *block, uint32_t record)
+{
+    __atomic_store_n(&at->share, block->share, __ATOMIC_RELAXED);
+    __atomic_store_n(&at->known, block->known, __ATOMIC_RELAXED);
+    __atomic_store_n(&at->seen_ns, block->seen_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&at->busy_ns, block->busy_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&at->record, record, __ATOMIC_RELEASE);
+}
+
+void gyre_observation_blocks(struct gyre_observation *observation, uint32_t record,
+                             const gyre_observe_block *blocks, uint32_t count)
+{
+    uint32_t first = 0;
+    if (!is_writable(observation) || !record)
+        return;
+    pthread_mutex_lock(&observation->lock);
+    if (!find_blocks(observation, record, count, &first)) {
+        observation->refused++;
+        count = 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        gyre_observe_block *at = block_at(observation, first + i);
+        if (at)
+            write_block(at, &blocks[i], record);
     }
     pthread_mutex_unlock(&observation->lock);
 }

@@ -26,7 +26,9 @@ static void clean_text(char *text, size_t room)
     gyre_text_clean(text);
 }
 
-enum { RECORDS_MAX = 16384 }; /* also of a later version's file; readers compare records with each other */
+enum {
+    RECORDS_MAX = 16384
+}; /* also of a later version's file; readers compare records with each other, and with blocks */
 
 /* The least stride of a part: what a reader cannot do without. */
 static size_t least_stride(uint64_t kind)
@@ -54,7 +56,7 @@ static void adopt_part(struct gyre_observed *observed, const gyre_observe_part *
     const uint64_t fits = (observed->size - part->offset) / part->stride;
     *at = *part;
     at->count = part->count < fits ? part->count : fits;
-    if (at->kind == GYRE_OBSERVE_RECORDS && at->count > RECORDS_MAX)
+    if ((at->kind == GYRE_OBSERVE_RECORDS || at->kind == GYRE_OBSERVE_BLOCKS) && at->count > RECORDS_MAX)
         at->count = RECORDS_MAX;
     if (at->count > UINT32_MAX)
         at->count = UINT32_MAX;
@@ -284,6 +286,24 @@ bool gyre_observed_histogram(const struct gyre_observed *observed, uint32_t reco
         memcpy(about, observed->bytes + part->offset + number * part->stride, sizeof about);
         if (about[0] == record && about[1] == time)
             return copy_entry(observed, GYRE_OBSERVE_HISTOGRAMS, number, out, sizeof *out);
+    }
+    return false;
+}
+
+bool gyre_observed_block(const struct gyre_observed *observed, uint32_t record, uint32_t *place,
+                         gyre_observe_block *out)
+{
+    const gyre_observe_part *part = &observed->parts[GYRE_OBSERVE_BLOCKS];
+    while (record && *place < part->count) {
+        const uint32_t number = (*place)++;
+        uint32_t whose; /* before all of it is copied */
+        memcpy(&whose, observed->bytes + part->offset + (uint64_t)number * part->stride, sizeof whose);
+        if (whose != record)
+            continue;
+        copy_entry(observed, GYRE_OBSERVE_BLOCKS, number, out, sizeof *out);
+        if (out->share > GYRE_OBSERVE_WHOLE)
+            out->share = GYRE_OBSERVE_WHOLE;
+        return true;
     }
     return false;
 }

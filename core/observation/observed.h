@@ -14,7 +14,7 @@
 #include "gyre/observe.h"
 #include "gyre/status.h"
 
-enum { GYRE_OBSERVED_SIZE_MAX = 64 << 20, GYRE_OBSERVED_PARTS = GYRE_OBSERVE_TRACE + 1 };
+enum { GYRE_OBSERVED_SIZE_MAX = 64 << 20, GYRE_OBSERVED_PARTS = GYRE_OBSERVE_BLOCKS + 1 };
 
 /** The copy of a file. */
 struct gyre_observed {
@@ -58,6 +58,12 @@ uint64_t gyre_observed_value(const struct gyre_observed *observed, uint32_t numb
 /** How long the messages of queue `record` took. False: nothing is known. */
 bool gyre_observed_histogram(const struct gyre_observed *observed, uint32_t record,
                              enum gyre_observe_time time, gyre_observe_histogram *out);
+/**
+ * The next block of kernel `record`, from place *place on; *place becomes the one behind it. The first call has 0 there. A share is the
+ * whole at most. False: there is none.
+ */
+bool gyre_observed_block(const struct gyre_observed *observed, uint32_t record, uint32_t *place,
+                         gyre_observe_block *out);
 /** The trouble in place `number`. False: there is none. */
 bool gyre_observed_trouble(const struct gyre_observed *observed, uint32_t number, gyre_observe_trouble *out);
 uint32_t gyre_observed_troubles(const struct gyre_observed *observed);

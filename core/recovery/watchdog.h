@@ -20,7 +20,9 @@ struct gyre_watchdog {
     struct gyre_kernel **kernels; /* visited kernels; only the watchdog's thread uses it and `room` */
     size_t room;
     uint64_t stall_pause_ns,
-        observe_ns;     /* of the thread alone: between looks for stalls; when to observe next */
+        observe_ns; /* of the thread alone: between looks for stalls; when to observe next */
+    uint64_t sample_ns,
+        sample_random; /* of the thread alone: when to look at blocks next, 0: not before the next look at all; for that */
     bool record_wanted; /* atomic: the observation file is to be kept (keep_record.h) */
     uint64_t record_ns; /* of the thread alone: when it was kept last */
     uint64_t missed_ns; /* atomic: how long the program was stopped, so that the watchdog did not look */

@@ -8,7 +8,8 @@
  *
  * A kernel without a budget is watched with stall_told_ms, and a stall is only logged.
  *
- * The same thread copies what kernels count into the observation file of the process, as often as [observe] says.
+ * The same thread copies what kernels count into the observation file of the process, as often as [observe] says. Between two such
+ * looks it samples what the blocks of kernels that handle messages are at (busy.h).
  *
  * Locks: watchdog.lock for the thread's own members; kernel->lock for a look, not while the watchdog acts. Kernels are
  * visited, so none is freed meanwhile.
@@ -18,12 +19,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/info_give.h"
 #include "core/base/threads.h"
 #include "core/dispatch/dispatch.h"
+#include "core/kernel/busy.h"
 #include "core/kernel/control.h"
 #include "core/kernel/visit.h"
 #include "core/observation/observation.h"
@@ -37,6 +40,13 @@
 enum { LOOKS_PER_BUDGET = 8, ROOM_LEAST = 16 };
 #define LOOK_LEAST_NS UINT64_C(1000000)
 #define LOOK_MOST_NS  UINT64_C(5000000000)
+/*
+ * Samples are so far apart, at random between both: a load that comes in equal steps is not met at the same point of each step. They take
+ * one part of SAMPLE_PARTS of a processor at most, where there are very many kernels.
+ */
+#define SAMPLE_LEAST_NS UINT64_C(5000000)
+#define SAMPLE_MOST_NS  UINT64_C(15000000)
+enum { SAMPLE_PARTS = 200 };
 
 enum on_stall { ON_STALL_REPORT = 0, ON_STALL_RESTART = 1, ON_STALL_STOP = 2 };
 
@@ -142,6 +152,36 @@ static void make_room_for_kernels(gyre_runtime *runtime, struct gyre_watchdog *w
     watchdog->room = room;
 }
 
+static uint64_t sample_pause(struct gyre_watchdog *watchdog, uint64_t cost_ns)
+{
+    watchdog->sample_random =
+        watchdog->sample_random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    const uint64_t pause =
+        SAMPLE_LEAST_NS + (watchdog->sample_random >> 33) % (SAMPLE_MOST_NS - SAMPLE_LEAST_NS);
+    return pause > SAMPLE_PARTS * cost_ns ? pause : SAMPLE_PARTS * cost_ns;
+}
+
+static uint64_t thread_cpu_ns(void)
+{
+    struct timespec spent = {0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return (uint64_t)spent.tv_sec * 1000000000 + (uint64_t)spent.tv_nsec;
+}
+
+/* Looks what the blocks of all kernels are at. Samples are taken until a sample finds that all kernels rest. */
+static void sample_all(gyre_runtime *runtime)
+{
+    struct gyre_watchdog *watchdog = runtime->watchdog;
+    const uint64_t begun = thread_cpu_ns();
+    bool again = false;
+    const size_t count = visit_all(runtime, watchdog);
+    for (size_t i = 0; i < count; i++) {
+        again |= gyre_kernel_busy_look(watchdog->kernels[i], gyre_clock_ns());
+        gyre_kernel_leave(watchdog->kernels[i]);
+    }
+    watchdog->sample_ns = again ? gyre_clock_ns() + sample_pause(watchdog, thread_cpu_ns() - begun) : 0;
+}
+
 /* Whether the counts of kernels are due in the observation file. Sets how long until they are due again. */
 static bool is_observation_due(const gyre_runtime *runtime, struct gyre_watchdog *watchdog, uint64_t *pause)
 {
@@ -163,6 +203,8 @@ static uint64_t look_at_all(gyre_runtime *runtime)
     uint64_t pause = LOOK_MOST_NS, observe_pause = LOOK_MOST_NS;
     const bool observes = is_observation_due(runtime, watchdog, &observe_pause);
     make_room_for_kernels(runtime, watchdog);
+    if (observes && !watchdog->sample_ns)
+        sample_all(runtime);
     const size_t count = visit_all(runtime, watchdog);
     for (size_t i = 0; i < count; i++) {
         gyre_kernel *kernel = watchdog->kernels[i];
@@ -190,6 +232,23 @@ static uint64_t look_at_all(gyre_runtime *runtime)
     return pause > LOOK_LEAST_NS ? pause : LOOK_LEAST_NS;
 }
 
+/* Until the next look at all kernels is due, or a new kernel has to be looked at. Under watchdog->lock, but not while it samples. */
+static void wait_for_look(gyre_runtime *runtime, uint64_t due)
+{
+    struct gyre_watchdog *watchdog = runtime->watchdog;
+    while (!watchdog->stop && !watchdog->look) {
+        const bool samples = watchdog->sample_ns && watchdog->sample_ns < due;
+        const struct timespec until = gyre_clock_timespec(samples ? watchdog->sample_ns : due);
+        if (pthread_cond_timedwait(&watchdog->changed, &watchdog->lock, &until) != ETIMEDOUT)
+            continue;
+        if (!samples)
+            return;
+        pthread_mutex_unlock(&watchdog->lock);
+        sample_all(runtime);
+        pthread_mutex_lock(&watchdog->lock);
+    }
+}
+
 static void *watch_kernels(void *argument)
 {
     gyre_runtime *runtime = argument;
@@ -199,11 +258,8 @@ static void *watch_kernels(void *argument)
         watchdog->look = false;
         pthread_mutex_unlock(&watchdog->lock);
         const uint64_t pause = look_at_all(runtime), due = gyre_clock_ns() + pause;
-        const struct timespec until = gyre_clock_timespec(due);
         pthread_mutex_lock(&watchdog->lock);
-        while (!watchdog->stop && !watchdog->look &&
-               pthread_cond_timedwait(&watchdog->changed, &watchdog->lock, &until) != ETIMEDOUT)
-            ;
+        wait_for_look(runtime, due);
         leave_out(watchdog, due);
     }
     pthread_mutex_unlock(&watchdog->lock);

@@ -35,7 +35,8 @@ enum gyre_observe_part_kind {
     GYRE_OBSERVE_TROUBLES = 3,   /* gyre_observe_trouble */
     GYRE_OBSERVE_EVENTS = 4,     /* gyre_observe_event, a ring: event N is entry N modulo `count` */
     GYRE_OBSERVE_HISTOGRAMS = 5, /* gyre_observe_histogram */
-    GYRE_OBSERVE_TRACE = 6       /* gyre_observe_span, a ring: span N is entry N - 1 modulo `count` */
+    GYRE_OBSERVE_TRACE = 6,      /* gyre_observe_span, a ring: span N is entry N - 1 modulo `count` */
+    GYRE_OBSERVE_BLOCKS = 7      /* gyre_observe_block; those of a kernel follow each other */
 };
 
 typedef struct gyre_observe_part {
@@ -217,6 +218,18 @@ static inline uint64_t gyre_observe_edge(uint32_t bucket)
         return 8 * (uint64_t)bucket;
     return (uint64_t)(8 + bucket % 8) << ((bucket - 8) / 8 + 3);
 }
+
+enum { GYRE_OBSERVE_WHOLE = 1000000 };
+
+/** How busy a block of a kernel is. It is looked at now and then, at random: the values say how many of these looks found it at messages. */
+typedef struct gyre_observe_block {
+    uint32_t record; /* the kernel's; 0: the entry is free */
+    uint32_t known;  /* 0: `share` means nothing: there were no looks, or nobody says what the block is at */
+    uint32_t share;  /* of the last second that it was looked at, in millionths */
+    uint32_t reserved;
+    uint64_t seen_ns,
+        busy_ns; /* how long it was looked at so far, and how much of that it was at messages; these grow only */
+} gyre_observe_block;
 
 /** A sentence of the log at the level of a warning or an error. Sentences that differ in numbers alone are one. */
 typedef struct gyre_observe_trouble {

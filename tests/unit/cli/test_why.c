@@ -7,6 +7,7 @@
 #include "cli/observed/rates.h"
 #include "cli/observed/stat_print.h"
 #include "cli/times.h"
+#include "cli/observed/top_screen.h"
 #include "cli/observed/why.h"
 #include "unit/observation/folder.h"
 
@@ -145,17 +146,74 @@ START_TEST(a_slow_kernel_is_told_from_a_slow_receiver)
     says("match", "Queue 'orders' is full for ");
     ck_assert_ptr_nonnull(strstr(told, "1024 of 1024 places are taken. The kernel handles "));
     ck_assert_ptr_nonnull(strstr(told, "It has 1 block. More `blocks` in [kernel.match]"));
-    queue_words[GYRE_OBSERVE_QUEUE_TIMED] = 1000; /* as good as always in the handler */
-    queue_words[GYRE_OBSERVE_QUEUE_HANDLED_NS] = 1;
-    look();
-    queue_words[GYRE_OBSERVE_QUEUE_HANDLED_NS] = UINT64_C(1) << 50;
-    says("match", "which is busy ");
+    gyre_observe_block blocks[2] = {{.known = 1, .share = 1000000}, {.known = 1}};
+    gyre_observation_blocks(observation, kernel, blocks, 1);
+    says("match", "It has 1 block, which is busy 100 %. More `blocks` in [kernel.match]");
     kernel_words[GYRE_OBSERVE_KERNEL_LANES] = 1;
     says("match", ". An actor has no more; a keyed actor has. More `blocks` in [kernel.match]");
     queue_words[GYRE_OBSERVE_QUEUE_UNANSWERED] = 4;
     queue_words[GYRE_OBSERVE_QUEUE_UNRECEIVED] = 1020;
     says("match", "1020 of them are replies that nobody received");
     ck_assert_ptr_null(strstr(told, "More `blocks`"));
+}
+END_TEST
+
+START_TEST(blocks_that_differ_much_are_told)
+{
+    gyre_observe_block blocks[3] = {{.known = 1, .share = 1000000}, {.known = 1}, {.known = 0}};
+    queue_words[GYRE_OBSERVE_QUEUE_UNANSWERED] = 1024;
+    queue_words[GYRE_OBSERVE_QUEUE_FULL_NS] = 1;
+    kernel_words[GYRE_OBSERVE_KERNEL_BLOCKS] = 3;
+    gyre_observation_blocks(observation, kernel, blocks, 3);
+    says("match", "which are busy 50 % in the mean, one of them 0 %, another one 100 %");
+    blocks[1].share = 900000;
+    gyre_observation_blocks(observation, kernel, blocks, 3);
+    says("match", "which are busy 95 %. More `blocks`");
+}
+END_TEST
+
+static size_t count_lines(const char *text)
+{
+    size_t count = 0;
+    while ((text = strchr(text, '\n')))
+        text++, count++;
+    return count;
+}
+
+/* On a screen of 80 columns. */
+static void draw(bool blocks)
+{
+    size_t size;
+    free(told);
+    FILE *out = open_memstream(&told, &size);
+    const top_screen screen = {.out = out, .width = 80, .blocks = blocks};
+    top_draw(&screen, &table, &processes, "");
+    fclose(out);
+}
+
+START_TEST(many_blocks_fit_on_a_screen)
+{
+    enum { BLOCKS = 132 };
+    gyre_observe_block blocks[BLOCKS] = {{0}};
+    for (uint32_t i = 0; i < BLOCKS; i++)
+        blocks[i] = (gyre_observe_block){.known = i != 7, .share = i < 100 ? 1000000 : 10000 * i % 1000000};
+    kernel_words[GYRE_OBSERVE_KERNEL_BLOCKS] = BLOCKS;
+    gyre_observation_blocks(observation, kernel, blocks, BLOCKS);
+    look();
+    draw(false);
+    ck_assert_ptr_nonnull(strstr(told, "of 132: least 0 %, mean 79 %, most 100 % busy\n"));
+    const size_t lines = count_lines(told);
+    draw(true);
+    ck_assert_ptr_nonnull(
+        strstr(told, "\n         0:   100   100   100   100   100   100   100     -   100   100\n"));
+    ck_assert_ptr_nonnull(strstr(told, "\n       130:    30    31\n"));
+    ck_assert_uint_eq(count_lines(told), lines + (BLOCKS + 9) / 10);
+    json_t *json = top_json(&table);
+    const json_t *busy = json_object_get(json_array_get(json_object_get(json, "rows"), 0), "busy");
+    ck_assert_uint_eq(json_array_size(json_object_get(busy, "shares")), BLOCKS);
+    ck_assert(json_is_null(json_array_get(json_object_get(busy, "shares"), 7)));
+    ck_assert_double_eq_tol(json_number_value(json_object_get(busy, "most")), 1, 1e-9);
+    json_decref(json);
 }
 END_TEST
 
@@ -317,6 +375,8 @@ int main(void)
     tcase_add_test(all, kernels_of_processes_that_live_come_first);
     tcase_add_test(all, nothing_is_wrong_where_nothing_is);
     tcase_add_test(all, a_slow_kernel_is_told_from_a_slow_receiver);
+    tcase_add_test(all, blocks_that_differ_much_are_told);
+    tcase_add_test(all, many_blocks_fit_on_a_screen);
     tcase_add_test(all, what_was_refused_and_lost_is_told);
     tcase_add_test(all, states_and_handlers_that_hang_are_told);
     tcase_add_test(all, labels_are_quoted);

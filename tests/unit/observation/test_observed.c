@@ -11,6 +11,8 @@
 #include "unit/observation/folder.h"
 #include "unit/observation/walk.h"
 
+enum { BLOCKS = 3, FOUND = 40 + 40 + 1 + BLOCKS + 1 };
+
 static unsigned char *whole; /* the bytes of a good file */
 static size_t whole_size;
 
@@ -28,6 +30,7 @@ static void read_whole(const char *path)
 static void make_whole(void)
 {
     folder_make();
+    const gyre_observe_block blocks[BLOCKS] = {{.known = 1, .share = 5}, {.known = 1, .share = UINT32_MAX}};
     struct gyre_observation *observation = folder_open(8);
     for (int i = 0; i < 40; i++) {
         const gyre_observe_record about =
@@ -37,6 +40,7 @@ static void make_whole(void)
         gyre_observation_event(observation, GYRE_OBSERVE_SAID, 1, "event %d", i);
     }
     gyre_observation_trouble(observation, 2, "something is wrong");
+    gyre_observation_blocks(observation, 1, blocks, BLOCKS);
     read_whole(gyre_observation_path(observation));
     gyre_observation_close(observation);
 }
@@ -58,7 +62,7 @@ START_TEST(a_whole_file_is_read)
 {
     struct gyre_observed seen;
     ck_assert_int_eq(parse(whole, whole_size, &seen), GYRE_OK);
-    ck_assert_uint_eq(walk_observed(&seen), 40 + 40 + 1 + 1);
+    ck_assert_uint_eq(walk_observed(&seen), FOUND);
     gyre_observed_finish(&seen);
 }
 END_TEST
@@ -108,8 +112,8 @@ START_TEST(extreme_parts_are_cut)
     struct gyre_observed seen;
     for (size_t i = 0; i < count * count * count; i++) {
         gyre_observe_head *head = (gyre_observe_head *)whole;
-        for (uint32_t part = 0; part < 4; part++)
-            head->parts[part] = (gyre_observe_part){.kind = part + 1,
+        for (uint32_t part = 0; part < 5; part++)
+            head->parts[part] = (gyre_observe_part){.kind = part < 4 ? part + 1 : GYRE_OBSERVE_BLOCKS,
                                                     .stride = (uint32_t)extremes[i % count],
                                                     .offset = extremes[i / count % count],
                                                     .count = extremes[i / count / count]};
@@ -142,7 +146,7 @@ START_TEST(a_later_writer_is_read)
     head.head_size += 8;
     memcpy(bytes, &head, sizeof head);
     ck_assert_int_eq(parse(bytes, at + 64 * stride, &seen), GYRE_OK);
-    ck_assert_uint_eq(walk_observed(&seen), 40 + 40 + 1 + 1);
+    ck_assert_uint_eq(walk_observed(&seen), FOUND);
     gyre_observed_finish(&seen);
     free(bytes);
 }

@@ -7,7 +7,7 @@
 
 #include "core/observation/observed.h"
 
-/** Returns how many entries were found; 0 also when a text does not end in its room. */
+/** Returns how many entries were found; 0 also when a text does not end in its room, or a block is busy for more than the time. */
 static inline size_t walk_observed(const struct gyre_observed *seen)
 {
     size_t found = 0;
@@ -19,6 +19,13 @@ static inline size_t walk_observed(const struct gyre_observed *seen)
             found++;
             if (!memchr(record.name, 0, sizeof record.name) ||
                 !memchr(record.detail, 0, sizeof record.detail))
+                return 0;
+        }
+        gyre_observe_block block;
+        for (uint32_t place = 0;
+             record.kind == GYRE_OBSERVE_KERNEL && gyre_observed_block(seen, i, &place, &block);) {
+            found++;
+            if (block.share > GYRE_OBSERVE_WHOLE)
                 return 0;
         }
         for (uint32_t time = 0; time < GYRE_OBSERVE_TIMES; time++) {

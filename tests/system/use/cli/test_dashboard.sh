@@ -37,9 +37,9 @@ PYTHON
 
 checks=$((checks + 1)) called="the queries of docs/grafana/gyre.json"
 cat "$folder/queries.py" - >"$folder/judge.py" <<'PYTHON'
-# what /metrics has: each metric with the values of its labels, once the links were looked at
+# what /metrics has: each metric with the values of its labels, once the links, and for a second the blocks, were looked at
 metrics, until = {}, time.monotonic() + 60 * float(sys.argv[2])
-while 'gyre_link_sent_total' not in metrics and time.monotonic() < until:
+while not {'gyre_link_sent_total', 'gyre_block_busy_ratio'} <= metrics.keys() and time.monotonic() < until:
     metrics = {}
     for name, labels in re.findall(r'^(\w+)\{(.*)\} \S+$', fetch(sys.argv[1] + 'metrics'), re.M):
         for label, value in re.findall(r'(\w+)="([^"]*)"', labels):
