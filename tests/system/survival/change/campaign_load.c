@@ -116,6 +116,14 @@ static uint64_t window_of(const struct sender *self)
     return self->load->is_durable && self->number == 0 ? 1 : 1 + self->sent % WINDOW;
 }
 
+/* After many messages it sends slowly: a ledger's numbers are bounded, and what others are sent fills their journals. */
+static useconds_t rest_of(const struct sender *self)
+{
+    if (self->sent < NUMBERS / 16)
+        return 1000;
+    return self->load->kind == LOAD_LEDGER ? 100000 : 10000;
+}
+
 /* Sends in bursts of up to WINDOW, and rests now and then, so that the thread that changes the kernels has a processor too. */
 static void *send_on(void *argument)
 {
@@ -125,7 +133,7 @@ static void *send_on(void *argument)
         if (self->sent - self->received >= window_of(self))
             take_next(self);
         if (self->sent % BREATH == 0)
-            usleep(self->sent < NUMBERS / 16 ? 1000 : 100000);
+            usleep(rest_of(self));
     }
     while (self->received < self->sent)
         take_next(self);
