@@ -273,7 +273,8 @@ struct gyre_block_view {
 #define GYRE_LONE_HERE_       2u    /* the request came by express lines, and is in its cell */
 #define GYRE_LONE_AWAITED_    3u    /* as HERE, and the reply goes by express lines */
 #define GYRE_CUDA_LOOK_CLOCKS 40000 /* clocks between two looks of a busy block at the host's words */
-#define GYRE_CUDA_TURN_SHIFT  18    /* 2 to this power: clocks after which a busy queue lets the block's others in */
+#define GYRE_CUDA_TURN_SHIFT                                                                                 \
+    18 /* 2 to this power: clocks after which a busy queue lets the block's others in */
 
 /*
  * Whether a block that found a queue busy at the clocks `before` and `now` turns to its other queues: a queue in which there is always a

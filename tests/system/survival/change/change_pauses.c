@@ -144,7 +144,8 @@ static void tell(const char *what, const char *from, const char *to, uint64_t mi
            (unsigned long long)mib, direction->count - 1);
     tell_times("stood_ms", direction->stood_ms, direction->count);
     tell_times("longest_call_ms", direction->longest_ms, direction->count);
-    printf(",\"calls\":%llu,\"messages\":%llu}\n", (unsigned long long)sent[PRODUCERS], (unsigned long long)(sent[0] + sent[1] + sent[PRODUCERS]));
+    printf(",\"calls\":%llu,\"messages\":%llu}\n", (unsigned long long)sent[PRODUCERS],
+           (unsigned long long)(sent[0] + sent[1] + sent[PRODUCERS]));
 }
 
 /* ---- the kernel ---- */
