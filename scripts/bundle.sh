@@ -91,7 +91,7 @@ bundle_make()
     run_logged "$build/bundle.log" cmake --install "$build" --prefix "$folder/gyre" --strip
     find "$folder/gyre" -name libgyre.a -delete
     rm -rf "$folder/gyre/share/doc"
-    for program in gyre_conformance gyre_demo gyre_stress run_api test_shapes test_stray test_watched peer_cuda peer_opencl savina; do
+    for program in change_campaign change_pauses gyre_conformance gyre_demo gyre_stress run_api test_shapes test_stray test_watched peer_cuda peer_opencl savina; do
         if [[ -x "$build/bin/$program" ]]; then
             install -s "$build/bin/$program" "$folder/gyre/bin/"
         fi
@@ -104,6 +104,8 @@ bundle_make()
     cp tests/system/load/stress/*.gyre.c tests/system/load/stress/messages.h "$folder/tests/stress/"
     mkdir "$folder/tests/crash"
     cp tests/system/survival/crash/stray.gyre.c tests/system/survival/crash/stray.h "$folder/tests/crash/"
+    mkdir "$folder/tests/changes"
+    cp tests/system/survival/change/{ledger,quote}*.gyre.c tests/system/survival/change/{ledger,quote}.h "$folder/tests/changes/"
     mkdir "$folder/tests/messages"
     cp tests/system/use/messages/*.gyre.c tests/system/use/messages/*.h "$folder/tests/messages/"
     mkdir "$folder/tests/savina"

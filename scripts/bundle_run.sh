@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs what is in this folder. usage: ./run gyre ARGUMENT... | demo [MESSAGES] | conformance BACKEND [CASE...] |
 # kernels BACKEND [NAME...] | shapes BACKEND [MESSAGES] | stress ARGUMENT... | stress-long BACKEND [SECONDS] | bench BACKEND ARGUMENT... |
-# savina BACKEND ARGUMENT... | crash BACKEND [FAULTS [SEED [fenced|plain [SETTING...]]]] | watched BACKEND [CASE...] | sanitize [TOOL...] | driver-only [CASE...] | report BACKEND FOLDER [PROBES]
+# savina BACKEND ARGUMENT... | crash BACKEND [FAULTS [SEED [fenced|plain [SETTING...]]]] | watched BACKEND [CASE...] | changes PROCESSES ROUNDS SECONDS SEED [BACKEND...] | pauses ARGUMENT... | sanitize [TOOL...] | driver-only [CASE...] | report BACKEND FOLDER [PROBES]
 # Where there is no compiler, the kernels of compiled/ are taken, for the CPU or for the architecture of GPU 0.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -19,7 +19,7 @@ set_places()
     export CRASH_KERNEL_FILE="$1/tests/crash/stray.gyre.c"
     export SHAPES_KERNELS="$1/tests/messages/shapes.gyre.c"
     export GYRE_TEST_KERNELS="$1/tests/conformance" GYRE_TEST_STRESS="$1/tests/stress/stress.gyre.c"
-    export GYRE_TEST_SAVINA="$1/tests/savina/kernels"
+    export GYRE_TEST_SAVINA="$1/tests/savina/kernels" GYRE_TEST_CHANGES="$1/tests/changes"
 }
 set_places "$here"
 
@@ -105,6 +105,26 @@ skip_excluded()
         fi
     done
     return 1
+}
+
+# changes PROCESSES ROUNDS SECONDS SEED [BACKEND...]: campaigns side by side, each with a seed of its own. The first one that fails ends all.
+changes()
+{
+    local processes="$1" rounds="$2" seconds="$3" seed="$4" ended campaign
+    local -A seeds=()
+    shift 4
+    for ((campaign = 0; campaign < processes; campaign++)); do
+        timeout -k 5 $((seconds + limit)) "$bin/change_campaign" devices "$rounds" $((seed + campaign)) "$seconds" "$@" &
+        seeds[$!]=$((seed + campaign))
+    done
+    while ((${#seeds[@]})); do
+        if ! wait -n -p ended; then
+            printf 'FAILED: the campaign with seed %d\n' "${seeds[$ended]}" >&2
+            kill "${!seeds[@]}" 2>/dev/null
+            return 1
+        fi
+        unset "seeds[$ended]"
+    done
 }
 
 finish()
@@ -237,6 +257,8 @@ crash)
     prepare "$backend"
     "$bin/test_stray" "$@"
     ;;
+changes) changes "${1:?how many processes?}" "${2:?how many rounds?}" "${3:?for how many seconds?}" "${4:?which seed?}" "${@:5}" ;;
+pauses) exec "$bin/change_pauses" "$@" ;;
 savina)
     backend="${1:?which backend?}"
     shift

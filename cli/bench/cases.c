@@ -352,6 +352,7 @@ const bench_case bench_cases[] = {
     {"buffer/alloc", bench_run_buffer, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
 
     {"collect/all_reduce/nvlink/4KiB", bench_run_collect, NO_FLOOR, COLLECT(4), NULL, {{0}}},
+    {"collect/all_reduce/nvlink/64MiB", bench_run_collect, NO_FLOOR, COLLECT(65536), NULL, {{0}}},
     {"collect/all_reduce/64KiB", bench_run_collect, PLAINLY, COLLECT(64), NULL, {{0}}},
     {"collect/all_reduce/16MiB", bench_run_collect, PLAINLY, COLLECT(16384), NULL, {{0}}},
 

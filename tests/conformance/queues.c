@@ -54,6 +54,44 @@ static void queues_have_names(struct conformance *test)
     require(gyre_queue_find(kernel, "orders") == NULL);
 }
 
+static void send_number(gyre_queue *queue, uint64_t number)
+{
+    const behaviour request = {.number = number};
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+}
+
+/* In a queue that is kept filled there is always another request: those of the block's other queues have their turn all the same. */
+static void fill_one_and_ask_others(struct conformance *test, const char *name)
+{
+    enum { FILLED = 3000, MOST = 100000, EACH = 100 };
+    gyre_kernel *kernel = launch(test, "behave.gyre.c", name);
+    gyre_queue *busy = open_queue(kernel, (gyre_queue_desc){.capacity = 4096});
+    gyre_queue *others[] = {gyre_kernel_queue(kernel), open_queue(kernel, (gyre_queue_desc){.capacity = 4})};
+    uint64_t sent = 0, received = 0;
+    words_1 reply;
+    for (; sent < FILLED; sent++)
+        send_number(busy, sent);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        const uint64_t limit = received + MOST;
+        send_number(others[i], i);
+        do {
+            require(received < limit);
+            for (int j = 0; j < EACH; j++) {
+                must(gyre_receive(busy, &reply, sizeof reply, NULL, soon()));
+                require(reply.w[0] == ++received);
+                send_number(busy, sent++);
+            }
+        } while (gyre_receive(others[i], &reply, sizeof reply, NULL, 0) != GYRE_OK);
+        require(reply.w[0] == i + 1);
+    }
+}
+
+static void a_busy_queue_lets_others_in(struct conformance *test)
+{
+    fill_one_and_ask_others(test, "behave");
+    fill_one_and_ask_others(test, "behave_in_turn");
+}
+
 struct load {
     gyre_queue *queue;
     uint32_t stop; /* atomic */
@@ -412,6 +450,7 @@ const struct conformance_case queue_cases[] = {
     {"requests_and_replies_are_recorded", requests_and_replies_are_recorded},
     {"several_queues_feed_one_kernel", several_queues_feed_one_kernel},
     {"queues_have_names", queues_have_names},
+    {"a_busy_queue_lets_others_in", a_busy_queue_lets_others_in},
     {"several_threads_open_and_close_queues", several_threads_open_and_close_queues},
     {"queues_come_and_go_under_load", queues_come_and_go_under_load},
     {"queues_move_between_blocks", queues_move_between_blocks},

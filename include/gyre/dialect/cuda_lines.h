@@ -153,7 +153,7 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_cuda_arguments &arguments, gyre_blo
     constexpr gyre_u32 full = 0x11111111u >> (32 - 4 * GYRE_CUDA_POLL_SLOTS);
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
     gyre_u32 *const turn = gyre_turn_(arguments, threadIdx.x >> 5);
-    gyre_u32 which = 0, polls = 0, streak = 0;
+    gyre_u32 which = view->next_queue, polls = 0, streak = 0;
     gyre_u64 told = ~0ull;
     /* polls out of phase, because simultaneous polls of one line wait for each other */
     if (threadIdx.x >= 32) {
@@ -178,7 +178,7 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_cuda_arguments &arguments, gyre_blo
             gyre_look_up_(arguments, view, order, &told);
         if ((there & 1) == 0) {
             streak = 0;
-            which = which + 1 < view->queue_count ? which + 1 : 0;
+            which = gyre_queue_after_(view, which);
             gyre_rest_(arguments.pause_ns);
             continue;
         }
@@ -273,6 +273,7 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_cuda_arguments &arguments, gyre_bl
     int go_on = 1;
     GYRE_QUEUE_BEGIN_(gyre, queue);
     if (threadIdx.x == 0) {
+        view->next_queue = (gyre_u32)(queue - view->served);
         view->first_bad = slots;
         view->drop_before = queue->dropping;
     }
@@ -283,7 +284,10 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_cuda_arguments &arguments, gyre_bl
         gyre_u32 missing = asked;
         gyre_u64 order = view->order, drop_before = queue->dropping;
         if (threadIdx.x == 0 && (gyre_u64)clock64() - queue->looked > GYRE_CUDA_LOOK_CLOCKS) {
-            queue->looked = (gyre_u64)clock64();
+            const gyre_u64 now = (gyre_u64)clock64();
+            if (gyre_is_others_turn_(view, queue->looked, now))
+                view->next_queue = gyre_queue_after_(view, (gyre_u32)(queue - view->served));
+            queue->looked = now;
             order = gyre_word_load_(view->order_word);
             drop_before = gyre_word_load_(queue->drop_before);
         }
@@ -324,7 +328,8 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_cuda_arguments &arguments, gyre_bl
         }
         if (failed)
             atomicAdd(&view->failed, (gyre_u64)failed);
-        go_on = __syncthreads_or(threadIdx.x == 0 && order == view->order && count >= slots / 8);
+        go_on = __syncthreads_or(threadIdx.x == 0 && order == view->order && count >= slots / 8 &&
+                                 queue == &view->served[view->next_queue]);
         gyre_settle_(threadIdx.x < 4 * count);
         for (gyre_u32 chunk = threadIdx.x; chunk < 4 * count; chunk += threads)
             gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(queue, first + (chunk >> 2)) + (chunk & 3),
@@ -350,7 +355,7 @@ GYRE_HELPER void gyre_serve_lines_(const gyre_cuda_arguments &arguments, gyre_bl
                                    gyre_chunk *memory, const void *buffers, gyre_context *gyre)
 {
     if (threadIdx.x == 0)
-        view->go = 0;
+        view->go = view->next_queue = 0;
     __syncthreads();
     for (;;) {
         if (threadIdx.x < 32 * GYRE_CUDA_POLL_WARPS)

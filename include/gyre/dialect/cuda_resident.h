@@ -244,6 +244,7 @@ struct gyre_block_view {
     gyre_u32 team_leader; /* this block looks for requests of a shared queue */
     gyre_u32 first_bad;   /* the first slot of a window that is not filled */
     gyre_u32 rows_ahead;  /* rows behind a window that are filled */
+    gyre_u32 next_queue;  /* where polling begins */
     gyre_u32 go;          /* why polling ended: 1 + served index of a backlog, or GYRE_GO_ORDER */
     gyre_u32 telling;     /* one thread writes the counts to the host */
     gyre_u64 told;        /* the value of `handled` that the host was told */
@@ -272,6 +273,22 @@ struct gyre_block_view {
 #define GYRE_LONE_HERE_       2u    /* the request came by express lines, and is in its cell */
 #define GYRE_LONE_AWAITED_    3u    /* as HERE, and the reply goes by express lines */
 #define GYRE_CUDA_LOOK_CLOCKS 40000 /* clocks between two looks of a busy block at the host's words */
+#define GYRE_CUDA_TURN_SHIFT                                                                                 \
+    18 /* 2 to this power: clocks after which a busy queue lets the block's others in */
+
+/*
+ * Whether a block that found a queue busy at the clocks `before` and `now` turns to its other queues: a queue in which there is always a
+ * further request would keep them waiting for ever. Not with each run, because a look at an idle queue takes a microsecond.
+ */
+GYRE_HELPER gyre_u32 gyre_is_others_turn_(const gyre_block_view *view, gyre_u64 before, gyre_u64 now)
+{
+    return view->queue_count > 1 && before >> GYRE_CUDA_TURN_SHIFT != now >> GYRE_CUDA_TURN_SHIFT;
+}
+
+GYRE_HELPER gyre_u32 gyre_queue_after_(const gyre_block_view *view, gyre_u32 which)
+{
+    return which + 1 < view->queue_count ? which + 1 : 0;
+}
 
 GYRE_HELPER const gyre_slot *gyre_request_at_(const gyre_served *queue, gyre_u64 index)
 {

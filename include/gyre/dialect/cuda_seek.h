@@ -206,7 +206,7 @@ GYRE_HELPER void gyre_seek_on_(const gyre_cuda_arguments &arguments, gyre_block_
     if (view->queue_count == 1)
         return;
     gyre_stop_polling_(seeker, view->served[seeker->which].claims);
-    seeker->which = seeker->which + 1 < view->queue_count ? seeker->which + 1 : 0;
+    seeker->which = gyre_queue_after_(view, seeker->which);
 }
 
 /*
@@ -222,7 +222,8 @@ GYRE_HELPER void gyre_seek_(const gyre_cuda_arguments &arguments, gyre_block_vie
     if (lane == 0) { /* lane 0 writes these words at the end; volatile, so that no other lane reads ahead */
         seeker.which = *(volatile gyre_u32 *)&worker->which;
         seeker.wide = *(volatile gyre_u32 *)&worker->wide;
-        gyre_look_up_now_(view, &view->served[seeker.which]);
+        if (gyre_look_up_now_(view, &view->served[seeker.which]))
+            seeker.which = gyre_queue_after_(view, seeker.which);
     }
     do {
         if (lane == 0)

@@ -86,17 +86,18 @@ GYRE_HELPER void gyre_ask_(gyre_block_view *view, gyre_u64 clocks)
 /*
  * Makes a busy worker read the host's words now and then: for another order, and for requests to drop. It does not do
  * so with each run, because reads of one line across the bus wait for each other, whichever worker makes them, and
- * each takes a microsecond.
+ * each takes a microsecond. Returns 1 when the block's other queues have waited for long enough (gyre_is_others_turn_).
  */
-GYRE_HELPER void gyre_look_up_now_(gyre_block_view *view, gyre_served *queue)
+GYRE_HELPER gyre_u32 gyre_look_up_now_(gyre_block_view *view, gyre_served *queue)
 {
     const gyre_u64 before = *(volatile gyre_u64 *)&queue->looked, now = (gyre_u64)clock64();
     gyre_ask_(view, GYRE_CUDA_LOOK_CLOCKS);
     if (now - before < GYRE_CUDA_LOOK_CLOCKS * (1 + gridDim.x / 8) ||
         atomicCAS(&queue->looked, before, now) != before)
-        return;
+        return 0;
     atomicExch(&queue->dropping,
                gyre_word_load_(queue->drop_before)); /* the block's other workers use this value, too */
+    return gyre_is_others_turn_(view, before, now);
 }
 
 /*

@@ -26,6 +26,7 @@ struct sender {
 
 struct load {
     enum load_kind kind;
+    const char *name;
     bool is_durable;
     bool stop;                              /* atomic */
     struct sender senders[LOAD_QUEUES + 1]; /* the last one is that of load_expect_version */
@@ -95,7 +96,11 @@ static uint64_t take_next(struct sender *self)
     gyre_completion completion = {0};
     const uint64_t index = self->received;
     const quote_asked request = asked_by(self, index);
-    must(gyre_receive(self->queue, &reply, sizeof reply, &completion, soon()));
+    const gyre_status status = gyre_receive(self->queue, &reply, sizeof reply, &completion, soon());
+    if (status != GYRE_OK)
+        fprintf(stderr, "queue %llu of %s: %llu sent, %llu received\n", (unsigned long long)self->number,
+                self->load->name, (unsigned long long)self->sent, (unsigned long long)index);
+    require(status == GYRE_OK);
     __atomic_store_n(&self->received, index + 1, __ATOMIC_RELAXED);
     if (completion.outcome == GYRE_HANDLER_FAILED) {
         require(self->load->kind != LOAD_LEDGER && request.price % 7 == 3);
@@ -116,6 +121,14 @@ static uint64_t window_of(const struct sender *self)
     return self->load->is_durable && self->number == 0 ? 1 : 1 + self->sent % WINDOW;
 }
 
+/* After many messages it sends slowly: a ledger's numbers are bounded, and what others are sent fills their journals. */
+static useconds_t rest_of(const struct sender *self)
+{
+    if (self->sent < NUMBERS / 16)
+        return 1000;
+    return self->load->kind == LOAD_LEDGER ? 100000 : 10000;
+}
+
 /* Sends in bursts of up to WINDOW, and rests now and then, so that the thread that changes the kernels has a processor too. */
 static void *send_on(void *argument)
 {
@@ -125,7 +138,7 @@ static void *send_on(void *argument)
         if (self->sent - self->received >= window_of(self))
             take_next(self);
         if (self->sent % BREATH == 0)
-            usleep(self->sent < NUMBERS / 16 ? 1000 : 100000);
+            usleep(rest_of(self));
     }
     while (self->received < self->sent)
         take_next(self);
@@ -152,6 +165,7 @@ struct load *load_begin(gyre_kernel *kernel, const struct load_desc *how)
     struct load *load = calloc(1, sizeof *load);
     require(load != NULL);
     load->kind = how->kind;
+    load->name = how->name;
     load->is_durable = how->is_durable;
     load->seen = calloc(NUMBERS, 1);
     load->sums = calloc(NUMBERS, sizeof *load->sums);

@@ -3,11 +3,12 @@
  * Swaps, moves, canaries, rollbacks and refusals by chance, of several kernels at once, which keep checkpoints and journals, while several queues
  * send to each of them (campaign_load.h):
  *
- *     change_campaign devices ROUNDS SEED    between all backends that there are
- *     change_campaign workers ROUNDS SEED    the backends run in worker processes, which are killed meanwhile
+ *     change_campaign devices ROUNDS SEED [SECONDS [BACKEND...]]    between all devices of these backends, or of all that there are
+ *     change_campaign workers ROUNDS SEED [SECONDS [BACKEND...]]    the backends run in worker processes, which are killed meanwhile
  *
  * It knows what has to become of each change, and ends with an error where something else did. In the end the states are those that were
- * answered, also when the kernels are launched anew from their journals, and those of a kernel that nobody disturbed.
+ * answered, also when the kernels are launched anew from their journals, and those of a kernel that nobody disturbed. It prints one line of
+ * JSON. After SECONDS it begins no further round; 0: it makes all of them. The handlers are those of the folder that GYRE_TEST_CHANGES names.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -23,7 +24,7 @@
 #include "tests/random.h"
 #include "tests/system/survival/crash/workers.h"
 
-enum { NONE = 0, MISTAKEN = 2, DEVICES_MAX = 4, PATHS = 4 };
+enum { NONE = 0, MISTAKEN = 2, DEVICES_MAX = 6, OF_A_BACKEND = 2, PATHS = 4 };
 
 /* The kernels. The last one has no checkpoints, and is left out where worker processes die: it would be lost with the first one. */
 static const struct {
@@ -35,6 +36,13 @@ static const struct {
                 {LOAD_KEYED, "accounts", "accounts", true},
                 {LOAD_LEDGER, "shared", "ledger", false}};
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
+
+/* A device that kernels move to and from. */
+struct place {
+    const char *backend;
+    uint32_t number;
+    char name[24]; /* "cuda:1"; of a backend's first device without the number */
+};
 
 struct subject {
     enum load_kind kind;
@@ -50,19 +58,26 @@ struct campaign {
     bool has_workers;
     uint64_t random;
     char folder[64], journals[96], socket_path[96];
-    const char *devices[DEVICES_MAX];
+    struct place devices[DEVICES_MAX];
     unsigned device_count;
     gyre_runtime *runtime;
     gyre_server *server;
     unsigned subject_count;
     struct subject subjects[SUBJECTS];
     unsigned swaps, moves, taken, refused_canaries, ended_canaries, rollbacks, refusals, pauses,
-        lost_to_deaths;
+        lost_to_deaths, ways[DEVICES_MAX][DEVICES_MAX]; /* moves from a device to another one */
+    double longest_ms;                                  /* of what a change took, with its compilation */
 };
 
 static uint64_t choose(struct campaign *campaign, uint64_t below)
 {
     return random_below(&campaign->random, below);
+}
+
+static const char *kernels_folder(void)
+{
+    const char *const folder = getenv("GYRE_TEST_CHANGES");
+    return folder ? folder : CHANGE_KERNELS;
 }
 
 /* The files' names live until PATHS more are asked for. */
@@ -71,7 +86,7 @@ static const char *file_of(const struct subject *subject, uint64_t version)
     static char paths[PATHS][512];
     static unsigned next;
     char *path = paths[next++ % PATHS];
-    snprintf(path, sizeof paths[0], "%s/%s_%llu.gyre.c:%s", CHANGE_KERNELS,
+    snprintf(path, sizeof paths[0], "%s/%s_%llu.gyre.c:%s", kernels_folder(),
              subject->kind == LOAD_LEDGER ? "ledger" : "quote", (unsigned long long)version,
              subject->in_file);
     return path;
@@ -93,7 +108,8 @@ static bool is_done(struct campaign *campaign, const struct subject *subject, gy
         campaign->has_workers && (status == GYRE_TIMEOUT || strstr(gyre_error_text(), "worker process"));
     if (!is_of_deaths)
         fprintf(stderr, "%s of %s, version %llu on %s: %s\n", what, subject->name,
-                (unsigned long long)subject->version, campaign->devices[subject->device], gyre_error_text());
+                (unsigned long long)subject->version, campaign->devices[subject->device].name,
+                gyre_error_text());
     require(is_of_deaths);
     must(gyre_kernel_info_get(subject->kernel, &info));
     require(info.state == GYRE_KERNEL_ACTIVE || info.state == GYRE_KERNEL_INACTIVE);
@@ -150,15 +166,22 @@ static void roll_back(struct campaign *campaign, struct subject *subject)
     }
 }
 
+static gyre_status move_to(const struct campaign *campaign, const struct subject *subject, unsigned device)
+{
+    const struct place *place = &campaign->devices[device];
+    return gyre_kernel_move(subject->kernel, place->backend, place->number, soon());
+}
+
 static void move_it(struct campaign *campaign, struct subject *subject)
 {
     const unsigned device = (unsigned)choose(campaign, campaign->device_count);
-    const gyre_status status = gyre_kernel_move(subject->kernel, campaign->devices[device], 0, soon());
+    const gyre_status status = move_to(campaign, subject, device);
     if (subject->kind == LOAD_KEYED) {
         expect_refused(campaign, status, GYRE_UNIMPLEMENTED, "is a keyed actor");
     } else if (device == subject->device) {
         expect_refused(campaign, status, GYRE_INVALID, "is on that device");
     } else if (is_done(campaign, subject, status, "a move")) {
+        campaign->ways[subject->device][device]++;
         subject->device = device;
         campaign->moves++;
     }
@@ -166,8 +189,9 @@ static void move_it(struct campaign *campaign, struct subject *subject)
 
 static void refuse_it(struct campaign *campaign, struct subject *subject)
 {
-    const char *const source =
-        choose(campaign, 2) ? CHANGE_KERNELS "/ledger_broken.gyre.c" : "/nowhere.gyre.c";
+    char broken[512];
+    snprintf(broken, sizeof broken, "%s/ledger_broken.gyre.c", kernels_folder());
+    const char *const source = choose(campaign, 2) ? broken : "/nowhere.gyre.c";
     const gyre_status status = gyre_kernel_swap(subject->kernel, source, soon());
     require(status == GYRE_FAILED || status == GYRE_NOT_FOUND || campaign->has_workers);
     require(status != GYRE_OK);
@@ -282,7 +306,7 @@ static void compile_all(struct campaign *campaign)
             must(gyre_kernel_swap(subject->kernel, file_of(subject, version), soon()));
             for (unsigned device = campaign->device_count; subject->kind != LOAD_KEYED && device-- > 0;)
                 if (campaign->device_count > 1)
-                    must(gyre_kernel_move(subject->kernel, campaign->devices[device], 0, soon()));
+                    must(move_to(campaign, subject, device));
         }
         subject->version = 2; /* what worked before the last swap */
         note_version(subject, 1);
@@ -350,31 +374,59 @@ static void open_runtime(struct campaign *campaign, const char *backend)
     must(gyre_open(&desc, &campaign->runtime));
 }
 
-static void find_devices(struct campaign *campaign)
+static bool is_wanted(const char *backend, char *const *wanted, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(wanted[i], backend) == 0)
+            return true;
+    return count == 0;
+}
+
+/* Returns whether the device is there. */
+static bool add_device(struct campaign *campaign, const char *backend, uint32_t number)
+{
+    gyre_buffer *probe;
+    struct place *place = &campaign->devices[campaign->device_count];
+    if (gyre_buffer_alloc(campaign->runtime, backend, number, 8, &probe) != GYRE_OK)
+        return false;
+    gyre_buffer_free(probe);
+    *place = (struct place){.backend = backend, .number = number};
+    snprintf(place->name, sizeof place->name, number > 0 ? "%s:%u" : "%s", backend, number);
+    campaign->device_count++;
+    return true;
+}
+
+/* A backend that was asked for by its name has to be there. */
+static void find_devices(struct campaign *campaign, char *const *wanted, int count)
 {
     static const char *const all[] = {"cpu", "opencl", "cuda"};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        gyre_buffer *probe;
-        if (campaign->has_workers && strcmp(all[i], "cuda") == 0)
-            continue; /* its worker opens a device for long each time */
-        if (gyre_buffer_alloc(campaign->runtime, all[i], 0, 8, &probe) != GYRE_OK)
+        if (!is_wanted(all[i], wanted, count))
             continue;
-        gyre_buffer_free(probe);
-        campaign->devices[campaign->device_count++] = all[i];
+        if (campaign->has_workers && count == 0 && strcmp(all[i], "cuda") == 0)
+            continue; /* its worker opens a device for long each time */
+        const bool is_there = add_device(campaign, all[i], 0);
+        require(is_there || count == 0);
+        for (uint32_t number = 1; is_there && number < OF_A_BACKEND; number++)
+            (void)add_device(campaign, all[i], number);
     }
+    require(campaign->device_count > 0);
 }
 
 static gyre_kernel *launch(struct campaign *campaign, const struct subject *subject, const char *name,
                            gyre_buffer **totals)
 {
     gyre_kernel *kernel;
+    const struct place *place = &campaign->devices[subject->device];
     gyre_launch_desc desc = {.size = sizeof desc,
                              .source = file_of(subject, subject->version),
                              .name = name,
-                             .backend = campaign->devices[subject->device]};
+                             .backend = place->backend,
+                             .device = place->number};
     gyre_binding_name binding = {.name = "totals"};
     if (subject->kind == LOAD_LEDGER) {
-        must(gyre_buffer_alloc(campaign->runtime, desc.backend, 0, 8 * sizeof(uint64_t), totals));
+        must(gyre_buffer_alloc(campaign->runtime, place->backend, place->number, 8 * sizeof(uint64_t),
+                               totals));
         binding.buffer = *totals;
         desc.bindings = &binding;
         desc.binding_count = 1;
@@ -383,7 +435,7 @@ static gyre_kernel *launch(struct campaign *campaign, const struct subject *subj
     return kernel;
 }
 
-static void begin(struct campaign *campaign)
+static void begin(struct campaign *campaign, char *const *wanted, int count)
 {
     const gyre_serve_desc desc = {.size = sizeof desc, .path = campaign->socket_path};
     strcpy(campaign->folder, "/tmp/gyre-campaign-XXXXXX");
@@ -391,7 +443,7 @@ static void begin(struct campaign *campaign)
     snprintf(campaign->journals, sizeof campaign->journals, "gyre.journal_dir=%s", campaign->folder);
     snprintf(campaign->socket_path, sizeof campaign->socket_path, "%s/socket", campaign->folder);
     open_runtime(campaign, "cpu");
-    find_devices(campaign);
+    find_devices(campaign, wanted, count);
     campaign->subject_count = campaign->has_workers ? SUBJECTS - 1 : SUBJECTS;
     for (unsigned i = 0; i < campaign->subject_count; i++) {
         struct subject *subject = &campaign->subjects[i];
@@ -447,43 +499,74 @@ static uint64_t end(struct campaign *campaign)
     return sent;
 }
 
-static void tell(const struct campaign *campaign, unsigned killed, uint64_t sent)
+static void tell_ways(const struct campaign *campaign)
 {
-    printf("on");
-    for (unsigned i = 0; i < campaign->device_count; i++)
-        printf(" %s", campaign->devices[i]);
+    const char *separator = "";
+    printf("\"ways\":{");
+    for (unsigned from = 0; from < campaign->device_count; from++)
+        for (unsigned to = 0; to < campaign->device_count; to++)
+            if (from != to) {
+                printf("%s\"%s to %s\":%u", separator, campaign->devices[from].name,
+                       campaign->devices[to].name, campaign->ways[from][to]);
+                separator = ",";
+            }
+    printf("}");
+}
+
+/* Behind all checks: the states are as answered, from the journals, and of an undisturbed run. */
+static void tell(const struct campaign *campaign, unsigned long rounds, unsigned long seed, unsigned killed,
+                 uint64_t sent)
+{
     printf(
-        ": %u swaps, %u moves, %u canaries that took over, %u that were worse, %u that a rollback ended, %u rollbacks, "
-        "%u refusals, %u pauses; %u workers killed, over which %u changes failed; %llu messages; states as answered, from the journals, "
-        "and of an undisturbed run\n",
-        campaign->swaps, campaign->moves, campaign->taken, campaign->refused_canaries,
+        "{\"seed\":%lu,\"rounds\":%lu,\"swaps\":%u,\"moves\":%u,\"canaries_taken\":%u,\"canaries_worse\":%u,"
+        "\"canaries_ended\":%u,\"rollbacks\":%u,\"refusals\":%u,\"pauses\":%u,\"workers_killed\":%u,"
+        "\"changes_lost_to_deaths\":%u,\"messages\":%llu,\"longest_ms\":%.1f,",
+        seed, rounds, campaign->swaps, campaign->moves, campaign->taken, campaign->refused_canaries,
         campaign->ended_canaries, campaign->rollbacks, campaign->refusals, campaign->pauses, killed,
-        campaign->lost_to_deaths, (unsigned long long)sent);
+        campaign->lost_to_deaths, (unsigned long long)sent, campaign->longest_ms);
+    tell_ways(campaign);
+    printf("}\n");
+}
+
+/* Returns how many rounds were begun until `limit_ns`; 0: all. */
+static unsigned long make_rounds(struct campaign *campaign, unsigned long rounds, uint64_t limit_ns)
+{
+    for (unsigned long i = 0; i < rounds; i++) {
+        const uint64_t begun = gyre_now_ns();
+        if (limit_ns > 0 && begun >= limit_ns)
+            return i;
+        change_once(campaign);
+        const double took_ms = (double)(gyre_now_ns() - begun) / 1e6;
+        if (took_ms > campaign->longest_ms)
+            campaign->longest_ms = took_ms;
+    }
+    return rounds;
 }
 
 int main(int argc, char **argv)
 {
+    enum { FIRST_BACKEND = 5 };
     struct campaign campaign = {0};
     struct killer killer = {.campaign = &campaign};
-    if (argc != 4 || (strcmp(argv[1], "devices") != 0 && strcmp(argv[1], "workers") != 0)) {
-        fprintf(stderr, "usage: change_campaign devices|workers ROUNDS SEED\n");
+    if (argc < 4 || (strcmp(argv[1], "devices") != 0 && strcmp(argv[1], "workers") != 0)) {
+        fprintf(stderr, "usage: change_campaign devices|workers ROUNDS SEED [SECONDS [BACKEND...]]\n");
         return 2;
     }
     const unsigned long rounds = strtoul(argv[2], NULL, 10), seed = strtoul(argv[3], NULL, 10);
+    const uint64_t seconds = argc > 4 ? strtoul(argv[4], NULL, 10) : 0;
     campaign.has_workers = strcmp(argv[1], "workers") == 0;
     campaign.random = random_begin(seed);
     killer.random = random_begin(seed + 1);
-    begin(&campaign);
+    begin(&campaign, argv + FIRST_BACKEND, argc > FIRST_BACKEND ? argc - FIRST_BACKEND : 0);
     if (campaign.has_workers) {
         compile_all(&campaign);
         require(pthread_create(&killer.thread, NULL, kill_workers, &killer) == 0);
     }
-    for (unsigned long i = 0; i < rounds; i++)
-        change_once(&campaign);
+    const unsigned long made = make_rounds(&campaign, rounds, seconds > 0 ? gyre_in_ms(seconds * 1000) : 0);
     __atomic_store_n(&killer.stop, true, __ATOMIC_RELAXED);
     if (campaign.has_workers)
         require(pthread_join(killer.thread, NULL) == 0);
     const uint64_t sent = end(&campaign);
-    tell(&campaign, killer.killed, sent);
+    tell(&campaign, made, seed, killer.killed, sent);
     return EXIT_SUCCESS;
 }
