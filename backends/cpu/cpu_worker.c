@@ -44,6 +44,7 @@ enum {
     YIELDS = 16,        /* turns of adaptive idling between spinning and parking */
     STREAM_MIN = 8,     /* messages in one turn by which a stream differs from a few calls */
     STAND_OFF_MAX = 64, /* pauses of a worker that has caught up with a stream */
+    HELP_TURNS = 64,    /* turns that a thread of the core serves at most before the worker goes on */
     LINK_TURNS = 16,    /* turns with messages of links before queues have a turn, too */
     PARK_TURNS = 200,   /* looks of a parking strategy before it sleeps: a request may be on its way */
 };
@@ -345,12 +346,30 @@ static bool stage_has_work(const struct cpu_worker *worker)
     return cpu_seat_leave(seat) || found;
 }
 
+static uint64_t look_for_starved(const struct cpu_worker *worker, gyre_u64 command);
+
+/*
+ * A look at the queues of a worker that is helped, with its seat. Who sits there now looks once more because of the knock. News is also a
+ * request that finds no room for its reply and that the worker has not told its client of yet.
+ */
+static bool helped_has_work(const struct cpu_worker *worker, gyre_u64 command)
+{
+    struct cpu_seat *seat = worker->resident->seat;
+    if (!cpu_seat_try(seat))
+        return false;
+    const bool found = queues_have_work(worker, true) ||
+                       (worker->parked && look_for_starved(worker, command) != worker->starved);
+    return cpu_seat_leave(seat) || found;
+}
+
 static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
 {
     if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command)
         return true;
     if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN)
         return false;
+    if (__builtin_expect(worker->resident->seat != NULL, 0))
+        return helped_has_work(worker, command);
     if (cpu_keyed_is_due(worker))
         return true;
     if (__builtin_expect(worker->links.table != NULL, 0)) {
@@ -423,11 +442,24 @@ static void tell_starved(const struct cpu_worker *worker, uint64_t starved, uint
  * Returns a bit for each starved queue; none while the kernel is paused: queues may be closed then, and the
  * worker does not learn which.
  */
-static uint64_t starved_queues(const struct cpu_worker *worker, gyre_u64 command)
+static uint64_t look_for_starved(const struct cpu_worker *worker, gyre_u64 command)
 {
     uint64_t starved = 0;
     for (uint32_t i = 0; GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN && i < worker->queue_count; i++)
         starved |= (uint64_t)is_starved(worker, &worker->queues[i]) << i;
+    return starved;
+}
+
+static uint64_t starved_queues(const struct cpu_worker *worker, gyre_u64 command)
+{
+    struct cpu_seat *seat = worker->resident->seat;
+    if (seat && worker->parked)
+        return worker->starved; /* helped_has_work looks */
+    if (seat)
+        cpu_seat_take(seat);
+    const uint64_t starved = look_for_starved(worker, command);
+    if (seat)
+        cpu_seat_leave(seat); /* who knocked is found by the look before the worker sleeps */
     return starved;
 }
 
@@ -665,6 +697,45 @@ static enum turn take_turn(struct cpu_worker *worker, struct cpu_visitor *visito
     return GOES_ON;
 }
 
+/*
+ * As take_turn, of a worker that is helped: its own thread has the seat while it obeys or serves, and sleeps otherwise, because mostly
+ * requests are handled by those who send them.
+ */
+static enum turn take_helped_turn(struct cpu_worker *worker)
+{
+    struct cpu_seat *seat = worker->resident->seat;
+    cpu_seat_take(seat);
+    const gyre_u64 command = __atomic_load_n(&worker->resident->control->command.command, __ATOMIC_ACQUIRE);
+    const bool is_new = command != worker->command;
+    gyre_u64 handled = 0;
+    if (is_new) {
+        worker->command = command;
+        obey_command(worker, command);
+    } else if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN) {
+        handled = serve_queues(worker, command);
+    }
+    if (cpu_seat_leave(seat) || is_new || handled || run_errand(worker))
+        return GOES_ON;
+    return park_worker(worker) ? GOES_ON : RESTS;
+}
+
+void cpu_worker_help(struct cpu_worker *worker)
+{
+    struct cpu_seat *seat = worker->resident->seat;
+    gyre_control_region *control = worker->resident->control;
+    uint32_t turns = 0;
+    if (!cpu_seat_try(seat))
+        return; /* who sits there looks once more */
+    do {
+        const gyre_u64 command = __atomic_load_n(&control->command.command, __ATOMIC_ACQUIRE);
+        const bool runs = command == worker->command && GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN;
+        while (runs && turns < HELP_TURNS && serve_queues(worker, command))
+            turns++;
+    } while (!cpu_seat_leave_quietly(seat));
+    if (turns == HELP_TURNS) /* others send without end: the worker's own thread goes on */
+        gyre_bell_ring(&control->doorbell.bell, INT_MAX);
+}
+
 bool cpu_worker_has_work(const struct cpu_worker *worker)
 {
     return has_work(worker, worker->command);
@@ -737,7 +808,7 @@ static enum cpu_task_end run_worker(struct cpu_task *task)
     else
         begin_looking(worker);
     while (turn == GOES_ON && !is_last(worker->command))
-        turn = take_turn(worker, &visitor);
+        turn = worker->resident->seat ? take_helped_turn(worker) : take_turn(worker, &visitor);
     if (turn == RELIEVED)
         return CPU_TASK_ENDED; /* as far as this thread is concerned */
     cpu_relief_forget(relief, &visitor);

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/cluster/member.h"
 #include "core/cluster/offer.h"
+#include "core/cluster/shard_help.h"
 #include "gyre/waiting.h"
 
 enum { STARTS_A_LOOK = 8, GIVES_A_LOOK = 4, SECOND_LEASES = 10, RETRY_LEASES = 3, DOUBLINGS_MAX = 4 };
@@ -123,6 +124,7 @@ static void join_ended(struct gyre_member *member)
     for (uint32_t i = 0; i < member->site.app.shards; i++) {
         if (!member->shards[i])
             continue;
+        gyre_shard_look_after(member->shards[i]);
         if (gyre_shard_step_of(member->shards[i]) == GYRE_SHARD_ENDED)
             join_shard(member, i);
         else if (gyre_shard_step_of(member->shards[i]) != GYRE_SHARD_AWAITING)
@@ -393,6 +395,8 @@ void gyre_member_end_shards(struct gyre_member *member)
             beat_ns = gyre_clock_ns() + member->site.lease_ns / 8;
         }
         for (uint32_t i = 0; i < member->site.app.shards; i++) {
+            if (member->shards[i])
+                gyre_shard_look_after(member->shards[i]);
             if (member->shards[i] && gyre_shard_step_of(member->shards[i]) == GYRE_SHARD_ENDED)
                 join_shard(member, i);
             left = left || member->shards[i];

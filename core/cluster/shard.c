@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/api/tools.h"
 #include "core/base/error.h"
 #include "core/base/threads.h"
 #include "core/cluster/offer.h"
@@ -50,7 +51,7 @@ static gyre_status launch(struct gyre_shard *shard)
                                    .name = name,
                                    .backend = site->backend,
                                    .start_inactive = 1};
-    gyre_status status = gyre_launch(site->runtime, &desc, &shard->kernel);
+    gyre_status status = gyre_launch_helped(site->runtime, &desc, &shard->kernel);
     if (status != GYRE_OK)
         return status;
     shard->queue = gyre_kernel_queue(shard->kernel);
@@ -428,12 +429,10 @@ static gyre_status live(struct gyre_shard *shard)
     return status == GYRE_OK ? give_back(shard) : status;
 }
 
-static void *run(void *argument)
+static void finish(struct gyre_shard *shard, gyre_status status)
 {
-    struct gyre_shard *shard = argument;
-    gyre_error_clear();
-    shard->status = live(shard);
-    if (shard->status != GYRE_OK)
+    shard->status = status;
+    if (status != GYRE_OK)
         snprintf(shard->why, sizeof shard->why, "shard %u: %s", shard->number, gyre_error_text());
     gyre_kernel_release(shard->kernel);
     gyre_kept_finish(&shard->kept);
@@ -445,7 +444,20 @@ static void *run(void *argument)
     free(shard->reply);
     free(shard->chunk);
     __atomic_store_n(&shard->step, GYRE_SHARD_ENDED, __ATOMIC_RELEASE);
+}
+
+static void *run(void *argument)
+{
+    struct gyre_shard *shard = argument;
+    gyre_error_clear();
+    finish(shard, live(shard));
     return NULL;
+}
+
+void gyre_shard_end_left(struct gyre_shard *shard, gyre_status status)
+{
+    leave_unfinished(shard);
+    finish(shard, status);
 }
 
 gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const struct gyre_shard_place *place,
@@ -480,6 +492,8 @@ void gyre_shard_stop(struct gyre_shard *shard, enum gyre_shard_stop_way way)
 
 void gyre_shard_join(struct gyre_shard *shard)
 {
-    pthread_join(shard->thread, NULL);
+    if (!shard->is_joined)
+        pthread_join(shard->thread, NULL);
+    free(shard->helper);
     free(shard);
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A shard's thread handles requests itself where its kernel's device lets it (core/kernel/help.h): a block of requests wakes one thread, not
+ * two. A handler that does not return keeps that thread. Then the member's thread leaves it to the handler, and another one ends the shard.
+ */
+#ifndef GYRE_CORE_CLUSTER_SHARD_HELP_H
+#define GYRE_CORE_CLUSTER_SHARD_HELP_H
+
+#include "core/cluster/shard.h"
+
+/** What the shard's thread and the member's share. Freed by the shard's thread where that was left. */
+struct gyre_shard_helper {
+    uint32_t word;     /* atomic: whether the thread is in handlers, and whether it was left there */
+    uint64_t since_ns; /* atomic: since when it has been in handlers */
+};
+
+/** Decides whether the thread handles the requests of the next block itself: then sends wake nobody. Not where a request may have taken an owner down. */
+void gyre_shard_begin_help(struct gyre_shard *shard);
+/** Handles what was sent since, `count` requests, or has the device handle it. Does not return when the thread was left meanwhile. */
+void gyre_shard_help(struct gyre_shard *shard, uint64_t count);
+/**
+ * For the member's thread: leaves the shard's thread to a handler that has been running for long, when the shard has to be given up: its
+ * lease ran out, or it is to be given back and `reach_ms` are over. Another thread then ends the shard as one whose handler does not return.
+ */
+void gyre_shard_look_after(struct gyre_shard *shard);
+
+#endif
