@@ -14,6 +14,7 @@
 #include "core/durability/durability.h"
 #include "core/kernel/binding.h"
 #include "core/kernel/control.h"
+#include "core/kernel/help.h"
 #include "core/kernel/kernel_build.h"
 #include "core/kernel/kernel_queue.h"
 #include "core/kernel/list.h"
@@ -150,7 +151,7 @@ static gyre_status launch(gyre_runtime *runtime, const gyre_launch_desc *desc, b
     gyre_kernel *kernel = gyre_kernel_create(runtime);
     if (!kernel)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a kernel");
-    kernel->helped = helped;
+    gyre_kernel_set_helped(kernel, helped);
     status = launch_kernel(kernel, &given);
     if (status != GYRE_OK) {
         gyre_kernel_release(kernel);

@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 #include "core/cluster/member.h"
 #include "core/cluster/offer.h"
-#include "core/cluster/shard_help.h"
 #include "gyre/waiting.h"
 
 enum { STARTS_A_LOOK = 8, GIVES_A_LOOK = 4, SECOND_LEASES = 10, RETRY_LEASES = 3, DOUBLINGS_MAX = 4 };

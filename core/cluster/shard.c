@@ -12,6 +12,7 @@
 #include "core/base/threads.h"
 #include "core/cluster/offer.h"
 #include "core/cluster/owned_place.h"
+#include "core/cluster/shard_help.h"
 #include "core/kernel/keyed_table.h"
 #include "core/plan/build_options.h"
 
@@ -22,6 +23,8 @@ enum {
     AWAIT_NAP_NS = 3000000,
     LOOKS_AHEAD = 8
 };
+
+#define LONG_NS UINT64_C(100000000)
 
 static gyre_status take_place(struct gyre_shard *shard)
 {
@@ -454,10 +457,39 @@ static void *run(void *argument)
     return NULL;
 }
 
-void gyre_shard_end_left(struct gyre_shard *shard, gyre_status status)
+/* The shard's thread was left to a handler: this one is the shard's thread now. */
+static void *run_left(void *argument)
 {
+    struct gyre_shard *shard = argument;
+    gyre_error_clear();
+    const gyre_status status =
+        gyre_shard_has_lease(shard) ? gyre_shard_no_return(shard) : gyre_shard_lost_lease(shard);
     leave_unfinished(shard);
     finish(shard, status);
+    return NULL;
+}
+
+static bool is_to_be_given_up(struct gyre_shard *shard)
+{
+    const uint64_t now = gyre_clock_ns();
+    if (!gyre_shard_has_lease(shard))
+        return true;
+    if (!gyre_shard_is_stopping(shard))
+        return false;
+    shard->give_up_ns = shard->give_up_ns ? shard->give_up_ns : now + shard->site->reach_ns;
+    return now > shard->give_up_ns;
+}
+
+void gyre_shard_look_after(struct gyre_shard *shard)
+{
+    const uint64_t since_ns = gyre_shard_helps_since(shard);
+    if (!since_ns || gyre_clock_ns() - since_ns < LONG_NS || !is_to_be_given_up(shard) ||
+        !gyre_shard_leave_thread(shard))
+        return;
+    shard->is_joined =
+        gyre_thread_need(&shard->thread, run_left, shard, "to end shard %u", shard->number) != GYRE_OK;
+    if (shard->is_joined)
+        run_left(shard);
 }
 
 gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const struct gyre_shard_place *place,

@@ -122,14 +122,17 @@ gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const stru
                              bool awaits, struct gyre_shard **out);
 /** Asks the shard to be given back. Does not wait. */
 void gyre_shard_stop(struct gyre_shard *shard, enum gyre_shard_stop_way way);
+/**
+ * Now and then: a shard whose thread is in a handler (shard_help.h) that has been running for long, and that has to be given up, because its
+ * lease ran out, or because it is to be given back and `reach_ms` are over, is ended by another thread, as one whose handler does not return.
+ */
+void gyre_shard_look_after(struct gyre_shard *shard);
 /** Waits until the thread has ended, and frees the shard. */
 void gyre_shard_join(struct gyre_shard *shard);
 static inline enum gyre_shard_step gyre_shard_step_of(struct gyre_shard *shard)
 {
     return (enum gyre_shard_step)__atomic_load_n(&shard->step, __ATOMIC_ACQUIRE);
 }
-/** Ends a shard whose thread was left to a handler (shard_help.h), for the reason of the error's sentence. Its caller is the shard's thread from then on. */
-void gyre_shard_end_left(struct gyre_shard *shard, gyre_status status);
 /** Whether no other member may own the shard yet. */
 static inline bool gyre_shard_has_lease(const struct gyre_shard *shard)
 {

@@ -4,22 +4,15 @@
 
 #include <stdlib.h>
 
-#include "core/base/error.h"
-#include "core/base/threads.h"
-#include "core/cluster/owned_place.h"
 #include "core/kernel/help.h"
 #include "core/queue/bells.h"
 #include "core/queue/queue.h"
-
-#define LONG_NS UINT64_C(100000000)
 
 enum {
     AWAY = 0,   /* the thread is in no handler */
     INSIDE = 1, /* it is in one, or about to be */
     LEFT = 2    /* it was in one for too long: the shard is another thread's */
 };
-
-/* ---- the shard's thread ---- */
 
 void gyre_shard_begin_help(struct gyre_shard *shard)
 {
@@ -52,41 +45,22 @@ void gyre_shard_help(struct gyre_shard *shard, uint64_t count)
     gyre_queue_ring_doorbell(shard->queue, count);
 }
 
-/* ---- the member's thread ---- */
-
-static bool is_to_be_given_up(struct gyre_shard *shard)
-{
-    const uint64_t now = gyre_clock_ns();
-    if (!gyre_shard_has_lease(shard))
-        return true;
-    if (!gyre_shard_is_stopping(shard))
-        return false;
-    shard->give_up_ns = shard->give_up_ns ? shard->give_up_ns : now + shard->site->reach_ns;
-    return now > shard->give_up_ns;
-}
-
-static void *end_left(void *argument)
-{
-    struct gyre_shard *shard = argument;
-    gyre_error_clear();
-    gyre_shard_end_left(shard, gyre_shard_has_lease(shard) ? gyre_shard_no_return(shard)
-                                                           : gyre_shard_lost_lease(shard));
-    return NULL;
-}
-
-void gyre_shard_look_after(struct gyre_shard *shard)
+bool gyre_shard_leave_thread(struct gyre_shard *shard)
 {
     struct gyre_shard_helper *helper = __atomic_load_n(&shard->helper, __ATOMIC_ACQUIRE);
     uint32_t word = INSIDE;
-    if (!helper || __atomic_load_n(&helper->word, __ATOMIC_ACQUIRE) != INSIDE ||
-        gyre_clock_ns() - __atomic_load_n(&helper->since_ns, __ATOMIC_RELAXED) < LONG_NS ||
-        !is_to_be_given_up(shard) ||
+    if (!helper ||
         !__atomic_compare_exchange_n(&helper->word, &word, LEFT, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return;
-    pthread_detach(shard->thread);
+        return false;
     shard->helper = NULL; /* that thread frees it when its handler returns */
-    shard->is_joined =
-        gyre_thread_need(&shard->thread, end_left, shard, "to end shard %u", shard->number) != GYRE_OK;
-    if (shard->is_joined)
-        end_left(shard);
+    pthread_detach(shard->thread);
+    return true;
+}
+
+uint64_t gyre_shard_helps_since(struct gyre_shard *shard)
+{
+    struct gyre_shard_helper *helper = __atomic_load_n(&shard->helper, __ATOMIC_ACQUIRE);
+    return helper && __atomic_load_n(&helper->word, __ATOMIC_ACQUIRE) == INSIDE
+               ? __atomic_load_n(&helper->since_ns, __ATOMIC_RELAXED)
+               : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A shard's thread handles requests itself where its kernel's device lets it (core/kernel/help.h): a block of requests wakes one thread, not
- * two. A handler that does not return keeps that thread. Then the member's thread leaves it to the handler, and another one ends the shard.
+ * two. A handler that does not return keeps that thread. Then the member's thread leaves it to the handler, and another one ends the shard (gyre_shard_look_after).
  */
 #ifndef GYRE_CORE_CLUSTER_SHARD_HELP_H
 #define GYRE_CORE_CLUSTER_SHARD_HELP_H
@@ -18,10 +18,9 @@ struct gyre_shard_helper {
 void gyre_shard_begin_help(struct gyre_shard *shard);
 /** Handles what was sent since, `count` requests, or has the device handle it. Does not return when the thread was left meanwhile. */
 void gyre_shard_help(struct gyre_shard *shard, uint64_t count);
-/**
- * For the member's thread: leaves the shard's thread to a handler that has been running for long, when the shard has to be given up: its
- * lease ran out, or it is to be given back and `reach_ms` are over. Another thread then ends the shard as one whose handler does not return.
- */
-void gyre_shard_look_after(struct gyre_shard *shard);
+/** Since when the shard's thread has been in handlers; 0: it is in none. For the member's thread, as the next one. */
+uint64_t gyre_shard_helps_since(struct gyre_shard *shard);
+/** Leaves the shard's thread to a handler that it is in. False: it is in none any more. Otherwise the shard is the caller's. */
+bool gyre_shard_leave_thread(struct gyre_shard *shard);
 
 #endif

@@ -14,6 +14,11 @@
  * (gyre_queue_set_quiet). False: the kernel cannot be helped, and the caller rings the bell (gyre_queue_ring_doorbell).
  */
 bool gyre_kernel_help(gyre_kernel *kernel);
+/** Before the launch. */
+static inline void gyre_kernel_set_helped(gyre_kernel *kernel, bool helped)
+{
+    kernel->helped = helped;
+}
 /** Whether the kernel was launched to be helped. */
 static inline bool gyre_kernel_may_be_helped(const gyre_kernel *kernel)
 {
