@@ -21,6 +21,7 @@
 #include "cpu_keyed.h"
 #include "cpu_links.h"
 #include "cpu_ports.h"
+#include "cpu_queue.h"
 #include "cpu_ready.h"
 #include "cpu_relief.h"
 #include "cpu_resident.h"
@@ -62,84 +63,6 @@ static struct cpu_worker *worker_of(struct cpu_task *task)
 
 /* ---- queues ---- */
 
-static gyre_bridge_words *words_of(const struct cpu_queue *queue)
-{
-    return (gyre_bridge_words *)(void *)((unsigned char *)queue->region + queue->layout.words_offset);
-}
-
-/* Returns the block's track (its part of the reply bytes); track and block have the same number. */
-static gyre_bridge_track *track_of(const struct cpu_queue *queue, uint32_t block)
-{
-    return (gyre_bridge_track *)(void *)(words_of(queue) + 1) + block;
-}
-
-static void open_bridge(struct cpu_queue *queue, uint32_t block)
-{
-    const gyre_bridge *layout = &queue->layout;
-    unsigned char *region = (unsigned char *)queue->region;
-    gyre_cpu_bridge *bridge = &queue->bridge;
-    *bridge = (gyre_cpu_bridge){
-        .request_bytes = layout->request_bytes, .reply_bytes = layout->reply_bytes, .track = block};
-    if (layout->request_bytes)
-        bridge->requests = region + layout->request_offset;
-    if (!layout->reply_bytes || block >= layout->tracks)
-        return;
-    const gyre_bridge_track *track = track_of(queue, block);
-    bridge->replies = region + layout->reply_offset + (uint64_t)block * layout->reply_stride;
-    bridge->spare = region + layout->spare_offset;
-    bridge->tail = &track->tail;
-    bridge->received = &words_of(queue)->received;
-    /* as this worker left it, or the worker before it */
-    bridge->head = __atomic_load_n(&track->head, __ATOMIC_ACQUIRE);
-    bridge->tail_seen = __atomic_load_n(&track->tail, __ATOMIC_ACQUIRE);
-}
-
-static gyre_stamp *stamps_of(const struct cpu_queue *queue)
-{
-    const gyre_u64 offset = queue->slots.stamps_offset;
-    return offset ? (gyre_stamp *)(void *)((unsigned char *)queue->region + offset) : NULL;
-}
-
-static const unsigned char *headers_of(const struct cpu_queue *queue)
-{
-    const gyre_u64 offset = queue->slots.headers_offset;
-    return offset ? (const unsigned char *)queue->region + offset : NULL;
-}
-
-/* Returns the checksums of the queue's messages: first those of requests, then those of replies. */
-static gyre_u32 *seals_of(const struct cpu_queue *queue)
-{
-    if (!queue->slots.sealed)
-        return NULL;
-    return (gyre_u32 *)(void *)((unsigned char *)queue->region + GYRE_SEALS_OFFSET(&queue->slots));
-}
-
-/* Fills in the runner's argument, which stays the same for as long as the worker has the queue. */
-static void open_run(struct cpu_worker *worker, struct cpu_queue *queue)
-{
-    const struct gyre_resident *resident = worker->resident;
-    const gyre_queue_slots *slots = &queue->slots;
-    gyre_u32 *const seals = seals_of(queue);
-    queue->run = (gyre_cpu_run){.requests = (const unsigned char *)queue->region + slots->request_offset,
-                                .replies = (unsigned char *)queue->region + slots->reply_offset,
-                                .mask = slots->capacity - 1,
-                                .request_stride = slots->request_stride,
-                                .reply_stride = slots->reply_stride,
-                                .host = &queue->region->host,
-                                .command = &resident->control->command.command,
-                                .state = resident->state,
-                                .buffers = resident->bindings,
-                                .context = &worker->context,
-                                .stamps = stamps_of(queue),
-                                .headers = headers_of(queue),
-                                .request_seals = seals,
-                                .reply_seals = seals ? seals + GYRE_SEALS_ROUND(slots->capacity) : NULL,
-                                .header_size = slots->header_size,
-                                .bridge = queue->layout.words_offset ? &queue->bridge : NULL,
-                                .foreign = slots->foreign,
-                                .stage = &worker->stage};
-}
-
 static void read_table(struct cpu_worker *worker)
 {
     const gyre_control_region *control = worker->resident->control;
@@ -157,8 +80,7 @@ static void read_table(struct cpu_worker *worker)
         if (address) {
             queue->slots = entry->slots;
             queue->layout = entry->bridge;
-            open_bridge(queue, worker->block);
-            open_run(worker, queue);
+            cpu_queue_open(worker, queue);
         }
         queue->next = queue->end = __atomic_load_n(&entry->first, __ATOMIC_RELAXED);
     }
@@ -303,7 +225,7 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     if (!handled)
         return 0;
     if (run->bridge && queue->bridge.replies) /* for the next worker of this queue */
-        __atomic_store_n(&track_of(queue, worker->block)->head, queue->bridge.head, __ATOMIC_RELEASE);
+        __atomic_store_n(&cpu_queue_track(queue, worker->block)->head, queue->bridge.head, __ATOMIC_RELEASE);
     count_messages(worker->line, handled, run->failed);
     gyre_barrier_light(resident->light_barriers &&
                        !region->host.parks); /* pairs with the heavy barrier of a client that parks */
@@ -434,7 +356,7 @@ static void tell_starved(const struct cpu_worker *worker, uint64_t starved, uint
     for (uint32_t i = 0; i < worker->queue_count && starved; i++) {
         const struct cpu_queue *queue = &worker->queues[i];
         if (starved >> i & 1) /* adds 1, or takes it back by wrapping */
-            __atomic_fetch_add(&words_of(queue)->starved, by, __ATOMIC_SEQ_CST);
+            __atomic_fetch_add(&cpu_queue_words(queue)->starved, by, __ATOMIC_SEQ_CST);
     }
 }
 

@@ -12,7 +12,7 @@
 #include "core/base/threads.h"
 #include "core/cluster/offer.h"
 #include "core/cluster/owned_place.h"
-#include "core/cluster/shard_help.h"
+#include "core/cluster/helper.h"
 #include "core/kernel/keyed_table.h"
 #include "core/plan/build_options.h"
 

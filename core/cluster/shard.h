@@ -65,7 +65,7 @@ struct gyre_shard {
         is_second; /* taken because the member that should own it could not take it; the member's thread's own */
     bool awaits;    /* begins by awaiting; constant */
     bool was_taken; /* the place said that it is this member's; read after the step is ENDED */
-    struct gyre_shard_helper *helper; /* atomic: shard_help.h; NULL: none yet */
+    struct gyre_shard_helper *helper; /* atomic: helper.h; NULL: none yet */
     bool is_joined;                   /* `thread` is no thread to be joined; the member's thread's own, */
     uint64_t give_up_ns; /* and when a handler that does not return is given up; 0: not known yet */
 
@@ -123,7 +123,7 @@ gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const stru
 /** Asks the shard to be given back. Does not wait. */
 void gyre_shard_stop(struct gyre_shard *shard, enum gyre_shard_stop_way way);
 /**
- * Now and then: a shard whose thread is in a handler (shard_help.h) that has been running for long, and that has to be given up, because its
+ * Now and then: a shard whose thread is in a handler (helper.h) that has been running for long, and that has to be given up, because its
  * lease ran out, or because it is to be given back and `reach_ms` are over, is ended by another thread, as one whose handler does not return.
  */
 void gyre_shard_look_after(struct gyre_shard *shard);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See shard_help.h. No lock: the word says whose the shard is. */
-#include "core/cluster/shard_help.h"
+/* See helper.h. No lock: the word says whose the shard is. */
+#include "core/cluster/helper.h"
 
 #include <stdlib.h>
 
+#include "core/cluster/shard.h"
 #include "core/kernel/help.h"
 #include "core/queue/bells.h"
 #include "core/queue/queue.h"

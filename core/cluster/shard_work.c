@@ -14,7 +14,7 @@
 #include "core/base/text.h"
 #include "core/cluster/owned_place.h"
 #include "core/cluster/shard_handover.h"
-#include "core/cluster/shard_help.h"
+#include "core/cluster/helper.h"
 #include "core/cluster/shard_replies.h"
 
 #define IDLE_NS      UINT64_C(20000000)

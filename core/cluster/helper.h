@@ -3,10 +3,13 @@
  * A shard's thread handles requests itself where its kernel's device lets it (core/kernel/help.h): a block of requests wakes one thread, not
  * two. A handler that does not return keeps that thread. Then the member's thread leaves it to the handler, and another one ends the shard (gyre_shard_look_after).
  */
-#ifndef GYRE_CORE_CLUSTER_SHARD_HELP_H
-#define GYRE_CORE_CLUSTER_SHARD_HELP_H
+#ifndef GYRE_CORE_CLUSTER_HELPER_H
+#define GYRE_CORE_CLUSTER_HELPER_H
 
-#include "core/cluster/shard.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gyre_shard;
 
 /** What the shard's thread and the member's share. Freed by the shard's thread where that was left. */
 struct gyre_shard_helper {
