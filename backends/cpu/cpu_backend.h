@@ -12,6 +12,9 @@
 #include "gyre/backend.h"
 #include "gyre/dialect/cpu_module.h"
 
+/** Stack that a worker's thread needs for itself, in addition to a handler's stack. */
+#define CPU_WORKER_STACK_SIZE ((size_t)1 << 20)
+
 struct gyre_device {
     const gyre_host *host;
     struct cpu_settings settings;

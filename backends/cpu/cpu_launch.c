@@ -5,6 +5,7 @@
  *
  * Takes no lock: the core calls launch and release one at a time, and wait only reads a counter.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,7 @@ static void free_resident(gyre_resident *resident)
         cpu_ports_finish(&resident->workers[i]);
     }
     cpu_grid_destroy(resident->grid);
+    free(resident->seat);
     free(resident->workers);
     free(resident->windows);
     free(resident->bindings);
@@ -217,6 +219,30 @@ static void put_together(gyre_resident *resident)
     resident->together = resident->block_count < most ? resident->block_count : most;
 }
 
+/* Whether a thread of the core that begins by default has as much stack as a worker. */
+static bool threads_have_stack(const struct gyre_device *device)
+{
+    pthread_attr_t attributes;
+    size_t size = 0;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_getstacksize(&attributes, &size);
+    pthread_attr_destroy(&attributes);
+    return size >= CPU_WORKER_STACK_SIZE + device->settings.lane_stack_size;
+}
+
+/*
+ * Threads of the core may help the worker of a keyed actor that has one block: its handler calls no lanes. Not where it matters which
+ * thread runs a handler: one of a processor that was chosen, or one whose turn it is.
+ */
+static bool may_be_helped(const gyre_resident *resident)
+{
+    const struct gyre_device *device = resident->device;
+    return resident->kernel->form == GYRE_FORM_KEYED && resident->block_count == 1 && !device->checks &&
+           !device->turns && !device->settings.pin_count && !resident->kernel->remind &&
+           threads_have_stack(device);
+}
+
 gyre_status cpu_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
 {
     *out = NULL;
@@ -250,6 +276,8 @@ gyre_status cpu_launch(gyre_module *module, const gyre_resident_desc *desc, gyre
         status = copy_bindings(resident, desc);
     if (status == GYRE_OK)
         status = prepare_workers(resident);
+    if (status == GYRE_OK && desc->helped && may_be_helped(resident))
+        resident->seat = cpu_lines_alloc(1, sizeof *resident->seat); /* without one nobody helps */
     if (status == GYRE_OK)
         status = start_workers(resident);
     if (status != GYRE_OK) {
@@ -269,6 +297,14 @@ gyre_status cpu_wait(gyre_resident *resident, uint64_t deadline_ns)
                                                  present, resident->worker_count);
         gyre_futex_wait(&resident->present, present, deadline_ns);
     }
+    return GYRE_OK;
+}
+
+gyre_status cpu_help(gyre_resident *resident)
+{
+    if (!resident->seat)
+        return GYRE_UNIMPLEMENTED;
+    cpu_worker_help(&resident->workers[0]);
     return GYRE_OK;
 }
 

@@ -29,9 +29,6 @@
 enum { LANES_MAX = 1024, BLOCKS_MAX = 1024, LANES_DEFAULT = 32, SCORE = 10 };
 #define SCRATCH_MAX (UINT64_C(1) << 20)
 
-/* Stack that a worker's thread needs for itself, in addition to a handler's stack. */
-#define WORKER_STACK_SIZE ((size_t)1 << 20)
-
 static gyre_status cpu_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
 {
     struct cpu_settings settings;
@@ -62,7 +59,7 @@ static void free_device(gyre_device *device)
 
 static gyre_status make_threads(gyre_device *device)
 {
-    device->pool = cpu_pool_create(device->host, WORKER_STACK_SIZE + device->settings.lane_stack_size);
+    device->pool = cpu_pool_create(device->host, CPU_WORKER_STACK_SIZE + device->settings.lane_stack_size);
     if (device->pool) {
         device->seats = cpu_seats_create(cpu_pool_processors(device->pool));
         device->relief = cpu_relief_create(device->pool, gyre_barrier_register());
@@ -192,6 +189,7 @@ static const gyre_backend_ops cpu_ops = {
     .get_extension = cpu_extension,
     .memory_address = cpu_memory_address,
     .memory_copy = cpu_memory_copy,
+    .help = cpu_help,
 };
 
 const gyre_backend_plugin gyre_plugin = {

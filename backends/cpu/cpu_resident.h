@@ -91,6 +91,8 @@ struct gyre_resident {
     const gyre_trace_point *trace; /* the core's; NULL: none */
     struct cpu_worker *workers;    /* `worker_count` of them */
     struct cpu_grid *grid;         /* NULL: the blocks do not work together */
+    struct cpu_seat
+        *seat; /* of the one worker, whom threads of the core help (cpu_help); NULL: nobody does */
 };
 
 /** The service gyre_cpu_services.index_out_of_range: fails the message, with a sentence about the index. */
@@ -101,6 +103,9 @@ void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault);
  * says STOP or YIELD.
  */
 void cpu_worker_init(struct cpu_worker *worker);
+
+/** Handles what waits in the queues of a worker that has a seat, unless its own thread does so now. Any thread. */
+void cpu_worker_help(struct cpu_worker *worker);
 
 /** Whether the worker has a command to obey, or messages that it can handle now. Its own thread asks, or one whose turn it is. */
 bool cpu_worker_has_work(const struct cpu_worker *worker);

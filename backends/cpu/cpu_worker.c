@@ -21,6 +21,7 @@
 #include "cpu_keyed.h"
 #include "cpu_links.h"
 #include "cpu_ports.h"
+#include "cpu_queue.h"
 #include "cpu_ready.h"
 #include "cpu_relief.h"
 #include "cpu_resident.h"
@@ -44,6 +45,7 @@ enum {
     YIELDS = 16,        /* turns of adaptive idling between spinning and parking */
     STREAM_MIN = 8,     /* messages in one turn by which a stream differs from a few calls */
     STAND_OFF_MAX = 64, /* pauses of a worker that has caught up with a stream */
+    HELP_TURNS = 64,    /* turns that a thread of the core serves at most before the worker goes on */
     LINK_TURNS = 16,    /* turns with messages of links before queues have a turn, too */
     PARK_TURNS = 200,   /* looks of a parking strategy before it sleeps: a request may be on its way */
 };
@@ -60,84 +62,6 @@ static struct cpu_worker *worker_of(struct cpu_task *task)
 }
 
 /* ---- queues ---- */
-
-static gyre_bridge_words *words_of(const struct cpu_queue *queue)
-{
-    return (gyre_bridge_words *)(void *)((unsigned char *)queue->region + queue->layout.words_offset);
-}
-
-/* Returns the block's track (its part of the reply bytes); track and block have the same number. */
-static gyre_bridge_track *track_of(const struct cpu_queue *queue, uint32_t block)
-{
-    return (gyre_bridge_track *)(void *)(words_of(queue) + 1) + block;
-}
-
-static void open_bridge(struct cpu_queue *queue, uint32_t block)
-{
-    const gyre_bridge *layout = &queue->layout;
-    unsigned char *region = (unsigned char *)queue->region;
-    gyre_cpu_bridge *bridge = &queue->bridge;
-    *bridge = (gyre_cpu_bridge){
-        .request_bytes = layout->request_bytes, .reply_bytes = layout->reply_bytes, .track = block};
-    if (layout->request_bytes)
-        bridge->requests = region + layout->request_offset;
-    if (!layout->reply_bytes || block >= layout->tracks)
-        return;
-    const gyre_bridge_track *track = track_of(queue, block);
-    bridge->replies = region + layout->reply_offset + (uint64_t)block * layout->reply_stride;
-    bridge->spare = region + layout->spare_offset;
-    bridge->tail = &track->tail;
-    bridge->received = &words_of(queue)->received;
-    /* as this worker left it, or the worker before it */
-    bridge->head = __atomic_load_n(&track->head, __ATOMIC_ACQUIRE);
-    bridge->tail_seen = __atomic_load_n(&track->tail, __ATOMIC_ACQUIRE);
-}
-
-static gyre_stamp *stamps_of(const struct cpu_queue *queue)
-{
-    const gyre_u64 offset = queue->slots.stamps_offset;
-    return offset ? (gyre_stamp *)(void *)((unsigned char *)queue->region + offset) : NULL;
-}
-
-static const unsigned char *headers_of(const struct cpu_queue *queue)
-{
-    const gyre_u64 offset = queue->slots.headers_offset;
-    return offset ? (const unsigned char *)queue->region + offset : NULL;
-}
-
-/* Returns the checksums of the queue's messages: first those of requests, then those of replies. */
-static gyre_u32 *seals_of(const struct cpu_queue *queue)
-{
-    if (!queue->slots.sealed)
-        return NULL;
-    return (gyre_u32 *)(void *)((unsigned char *)queue->region + GYRE_SEALS_OFFSET(&queue->slots));
-}
-
-/* Fills in the runner's argument, which stays the same for as long as the worker has the queue. */
-static void open_run(struct cpu_worker *worker, struct cpu_queue *queue)
-{
-    const struct gyre_resident *resident = worker->resident;
-    const gyre_queue_slots *slots = &queue->slots;
-    gyre_u32 *const seals = seals_of(queue);
-    queue->run = (gyre_cpu_run){.requests = (const unsigned char *)queue->region + slots->request_offset,
-                                .replies = (unsigned char *)queue->region + slots->reply_offset,
-                                .mask = slots->capacity - 1,
-                                .request_stride = slots->request_stride,
-                                .reply_stride = slots->reply_stride,
-                                .host = &queue->region->host,
-                                .command = &resident->control->command.command,
-                                .state = resident->state,
-                                .buffers = resident->bindings,
-                                .context = &worker->context,
-                                .stamps = stamps_of(queue),
-                                .headers = headers_of(queue),
-                                .request_seals = seals,
-                                .reply_seals = seals ? seals + GYRE_SEALS_ROUND(slots->capacity) : NULL,
-                                .header_size = slots->header_size,
-                                .bridge = queue->layout.words_offset ? &queue->bridge : NULL,
-                                .foreign = slots->foreign,
-                                .stage = &worker->stage};
-}
 
 static void read_table(struct cpu_worker *worker)
 {
@@ -156,8 +80,7 @@ static void read_table(struct cpu_worker *worker)
         if (address) {
             queue->slots = entry->slots;
             queue->layout = entry->bridge;
-            open_bridge(queue, worker->block);
-            open_run(worker, queue);
+            cpu_queue_open(worker, queue);
         }
         queue->next = queue->end = __atomic_load_n(&entry->first, __ATOMIC_RELAXED);
     }
@@ -302,7 +225,7 @@ static gyre_u64 serve_queue(struct cpu_worker *worker, struct cpu_queue *queue, 
     if (!handled)
         return 0;
     if (run->bridge && queue->bridge.replies) /* for the next worker of this queue */
-        __atomic_store_n(&track_of(queue, worker->block)->head, queue->bridge.head, __ATOMIC_RELEASE);
+        __atomic_store_n(&cpu_queue_track(queue, worker->block)->head, queue->bridge.head, __ATOMIC_RELEASE);
     count_messages(worker->line, handled, run->failed);
     gyre_barrier_light(resident->light_barriers &&
                        !region->host.parks); /* pairs with the heavy barrier of a client that parks */
@@ -345,12 +268,30 @@ static bool stage_has_work(const struct cpu_worker *worker)
     return cpu_seat_leave(seat) || found;
 }
 
+static uint64_t look_for_starved(const struct cpu_worker *worker, gyre_u64 command);
+
+/*
+ * A look at the queues of a worker that is helped, with its seat. Who sits there now looks once more because of the knock. News is also a
+ * request that finds no room for its reply and that the worker has not told its client of yet.
+ */
+static bool helped_has_work(const struct cpu_worker *worker, gyre_u64 command)
+{
+    struct cpu_seat *seat = worker->resident->seat;
+    if (!cpu_seat_try(seat))
+        return false;
+    const bool found = queues_have_work(worker, true) ||
+                       (worker->parked && look_for_starved(worker, command) != worker->starved);
+    return cpu_seat_leave(seat) || found;
+}
+
 static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
 {
     if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command)
         return true;
     if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN)
         return false;
+    if (__builtin_expect(worker->resident->seat != NULL, 0))
+        return helped_has_work(worker, command);
     if (cpu_keyed_is_due(worker))
         return true;
     if (__builtin_expect(worker->links.table != NULL, 0)) {
@@ -415,7 +356,7 @@ static void tell_starved(const struct cpu_worker *worker, uint64_t starved, uint
     for (uint32_t i = 0; i < worker->queue_count && starved; i++) {
         const struct cpu_queue *queue = &worker->queues[i];
         if (starved >> i & 1) /* adds 1, or takes it back by wrapping */
-            __atomic_fetch_add(&words_of(queue)->starved, by, __ATOMIC_SEQ_CST);
+            __atomic_fetch_add(&cpu_queue_words(queue)->starved, by, __ATOMIC_SEQ_CST);
     }
 }
 
@@ -423,11 +364,24 @@ static void tell_starved(const struct cpu_worker *worker, uint64_t starved, uint
  * Returns a bit for each starved queue; none while the kernel is paused: queues may be closed then, and the
  * worker does not learn which.
  */
-static uint64_t starved_queues(const struct cpu_worker *worker, gyre_u64 command)
+static uint64_t look_for_starved(const struct cpu_worker *worker, gyre_u64 command)
 {
     uint64_t starved = 0;
     for (uint32_t i = 0; GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN && i < worker->queue_count; i++)
         starved |= (uint64_t)is_starved(worker, &worker->queues[i]) << i;
+    return starved;
+}
+
+static uint64_t starved_queues(const struct cpu_worker *worker, gyre_u64 command)
+{
+    struct cpu_seat *seat = worker->resident->seat;
+    if (seat && worker->parked)
+        return worker->starved; /* helped_has_work looks */
+    if (seat)
+        cpu_seat_take(seat);
+    const uint64_t starved = look_for_starved(worker, command);
+    if (seat)
+        cpu_seat_leave(seat); /* who knocked is found by the look before the worker sleeps */
     return starved;
 }
 
@@ -665,6 +619,45 @@ static enum turn take_turn(struct cpu_worker *worker, struct cpu_visitor *visito
     return GOES_ON;
 }
 
+/*
+ * As take_turn, of a worker that is helped: its own thread has the seat while it obeys or serves, and sleeps otherwise, because mostly
+ * requests are handled by those who send them.
+ */
+static enum turn take_helped_turn(struct cpu_worker *worker)
+{
+    struct cpu_seat *seat = worker->resident->seat;
+    cpu_seat_take(seat);
+    const gyre_u64 command = __atomic_load_n(&worker->resident->control->command.command, __ATOMIC_ACQUIRE);
+    const bool is_new = command != worker->command;
+    gyre_u64 handled = 0;
+    if (is_new) {
+        worker->command = command;
+        obey_command(worker, command);
+    } else if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN) {
+        handled = serve_queues(worker, command);
+    }
+    if (cpu_seat_leave(seat) || is_new || handled || run_errand(worker))
+        return GOES_ON;
+    return park_worker(worker) ? GOES_ON : RESTS;
+}
+
+void cpu_worker_help(struct cpu_worker *worker)
+{
+    struct cpu_seat *seat = worker->resident->seat;
+    gyre_control_region *control = worker->resident->control;
+    uint32_t turns = 0;
+    if (!cpu_seat_try(seat))
+        return; /* who sits there looks once more */
+    do {
+        const gyre_u64 command = __atomic_load_n(&control->command.command, __ATOMIC_ACQUIRE);
+        const bool runs = command == worker->command && GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN;
+        while (runs && turns < HELP_TURNS && serve_queues(worker, command))
+            turns++;
+    } while (!cpu_seat_leave_quietly(seat));
+    if (turns == HELP_TURNS) /* others send without end: the worker's own thread goes on */
+        gyre_bell_ring(&control->doorbell.bell, INT_MAX);
+}
+
 bool cpu_worker_has_work(const struct cpu_worker *worker)
 {
     return has_work(worker, worker->command);
@@ -737,7 +730,7 @@ static enum cpu_task_end run_worker(struct cpu_task *task)
     else
         begin_looking(worker);
     while (turn == GOES_ON && !is_last(worker->command))
-        turn = take_turn(worker, &visitor);
+        turn = worker->resident->seat ? take_helped_turn(worker) : take_turn(worker, &visitor);
     if (turn == RELIEVED)
         return CPU_TASK_ENDED; /* as far as this thread is concerned */
     cpu_relief_forget(relief, &visitor);

@@ -14,6 +14,7 @@
 #include "core/durability/durability.h"
 #include "core/kernel/binding.h"
 #include "core/kernel/control.h"
+#include "core/kernel/help.h"
 #include "core/kernel/kernel_build.h"
 #include "core/kernel/kernel_queue.h"
 #include "core/kernel/list.h"
@@ -137,7 +138,7 @@ static gyre_status check_given(const gyre_launch_desc *given)
     return GYRE_OK;
 }
 
-gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
+static gyre_status launch(gyre_runtime *runtime, const gyre_launch_desc *desc, bool helped, gyre_kernel **out)
 {
     gyre_launch_desc given = {.size = sizeof given};
     gyre_status status = check_launch(runtime, desc, out);
@@ -150,6 +151,7 @@ gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyr
     gyre_kernel *kernel = gyre_kernel_create(runtime);
     if (!kernel)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a kernel");
+    gyre_kernel_set_helped(kernel, helped);
     status = launch_kernel(kernel, &given);
     if (status != GYRE_OK) {
         gyre_kernel_release(kernel);
@@ -158,6 +160,16 @@ gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyr
     gyre_kernel_announce(kernel);
     *out = kernel;
     return GYRE_OK;
+}
+
+gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
+{
+    return launch(runtime, desc, false, out);
+}
+
+gyre_status gyre_launch_helped(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
+{
+    return launch(runtime, desc, true, out);
 }
 
 /* Builds the kernel of a descriptor and launches nothing. The caller owns *out, even after a failure. */

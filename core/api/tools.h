@@ -21,6 +21,9 @@ void gyre_runtime_preset_log_level(gyre_runtime *runtime, gyre_log_level level);
 /** The configuration in effect, borrowed until the runtime is closed. */
 const struct gyre_config *gyre_runtime_config(const gyre_runtime *runtime);
 
+/** As gyre_launch; who sends to the kernel may handle its requests himself (core/kernel/help.h). */
+gyre_status gyre_launch_helped(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out);
+
 /**
  * Builds the kernel of a launch descriptor, and compares the names of its bindings with the names that the kernel declares.
  * Does not look at the buffers themselves. Logs nothing. Fails as a launch would.

@@ -123,6 +123,7 @@ static void join_ended(struct gyre_member *member)
     for (uint32_t i = 0; i < member->site.app.shards; i++) {
         if (!member->shards[i])
             continue;
+        gyre_shard_look_after(member->shards[i]);
         if (gyre_shard_step_of(member->shards[i]) == GYRE_SHARD_ENDED)
             join_shard(member, i);
         else if (gyre_shard_step_of(member->shards[i]) != GYRE_SHARD_AWAITING)
@@ -393,6 +394,8 @@ void gyre_member_end_shards(struct gyre_member *member)
             beat_ns = gyre_clock_ns() + member->site.lease_ns / 8;
         }
         for (uint32_t i = 0; i < member->site.app.shards; i++) {
+            if (member->shards[i])
+                gyre_shard_look_after(member->shards[i]);
             if (member->shards[i] && gyre_shard_step_of(member->shards[i]) == GYRE_SHARD_ENDED)
                 join_shard(member, i);
             left = left || member->shards[i];

@@ -7,10 +7,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/api/tools.h"
 #include "core/base/error.h"
 #include "core/base/threads.h"
 #include "core/cluster/offer.h"
 #include "core/cluster/owned_place.h"
+#include "core/cluster/helper.h"
 #include "core/kernel/keyed_table.h"
 #include "core/plan/build_options.h"
 
@@ -21,6 +23,8 @@ enum {
     AWAIT_NAP_NS = 3000000,
     LOOKS_AHEAD = 8
 };
+
+#define LONG_NS UINT64_C(100000000)
 
 static gyre_status take_place(struct gyre_shard *shard)
 {
@@ -50,7 +54,7 @@ static gyre_status launch(struct gyre_shard *shard)
                                    .name = name,
                                    .backend = site->backend,
                                    .start_inactive = 1};
-    gyre_status status = gyre_launch(site->runtime, &desc, &shard->kernel);
+    gyre_status status = gyre_launch_helped(site->runtime, &desc, &shard->kernel);
     if (status != GYRE_OK)
         return status;
     shard->queue = gyre_kernel_queue(shard->kernel);
@@ -428,12 +432,10 @@ static gyre_status live(struct gyre_shard *shard)
     return status == GYRE_OK ? give_back(shard) : status;
 }
 
-static void *run(void *argument)
+static void finish(struct gyre_shard *shard, gyre_status status)
 {
-    struct gyre_shard *shard = argument;
-    gyre_error_clear();
-    shard->status = live(shard);
-    if (shard->status != GYRE_OK)
+    shard->status = status;
+    if (status != GYRE_OK)
         snprintf(shard->why, sizeof shard->why, "shard %u: %s", shard->number, gyre_error_text());
     gyre_kernel_release(shard->kernel);
     gyre_kept_finish(&shard->kept);
@@ -445,7 +447,49 @@ static void *run(void *argument)
     free(shard->reply);
     free(shard->chunk);
     __atomic_store_n(&shard->step, GYRE_SHARD_ENDED, __ATOMIC_RELEASE);
+}
+
+static void *run(void *argument)
+{
+    struct gyre_shard *shard = argument;
+    gyre_error_clear();
+    finish(shard, live(shard));
     return NULL;
+}
+
+/* The shard's thread was left to a handler: this one is the shard's thread now. */
+static void *run_left(void *argument)
+{
+    struct gyre_shard *shard = argument;
+    gyre_error_clear();
+    const gyre_status status =
+        gyre_shard_has_lease(shard) ? gyre_shard_no_return(shard) : gyre_shard_lost_lease(shard);
+    leave_unfinished(shard);
+    finish(shard, status);
+    return NULL;
+}
+
+static bool is_to_be_given_up(struct gyre_shard *shard)
+{
+    const uint64_t now = gyre_clock_ns();
+    if (!gyre_shard_has_lease(shard))
+        return true;
+    if (!gyre_shard_is_stopping(shard))
+        return false;
+    shard->give_up_ns = shard->give_up_ns ? shard->give_up_ns : now + shard->site->reach_ns;
+    return now > shard->give_up_ns;
+}
+
+void gyre_shard_look_after(struct gyre_shard *shard)
+{
+    const uint64_t since_ns = gyre_shard_helps_since(shard);
+    if (!since_ns || gyre_clock_ns() - since_ns < LONG_NS || !is_to_be_given_up(shard) ||
+        !gyre_shard_leave_thread(shard))
+        return;
+    shard->is_joined =
+        gyre_thread_need(&shard->thread, run_left, shard, "to end shard %u", shard->number) != GYRE_OK;
+    if (shard->is_joined)
+        run_left(shard);
 }
 
 gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const struct gyre_shard_place *place,
@@ -480,6 +524,8 @@ void gyre_shard_stop(struct gyre_shard *shard, enum gyre_shard_stop_way way)
 
 void gyre_shard_join(struct gyre_shard *shard)
 {
-    pthread_join(shard->thread, NULL);
+    if (!shard->is_joined)
+        pthread_join(shard->thread, NULL);
+    free(shard->helper);
     free(shard);
 }

@@ -65,6 +65,9 @@ struct gyre_shard {
         is_second; /* taken because the member that should own it could not take it; the member's thread's own */
     bool awaits;    /* begins by awaiting; constant */
     bool was_taken; /* the place said that it is this member's; read after the step is ENDED */
+    struct gyre_shard_helper *helper; /* atomic: helper.h; NULL: none yet */
+    bool is_joined;                   /* `thread` is no thread to be joined; the member's thread's own, */
+    uint64_t give_up_ns; /* and when a handler that does not return is given up; 0: not known yet */
 
     /* the thread's own */
     struct gyre_shard_place place;
@@ -76,6 +79,8 @@ struct gyre_shard {
     bool tells_work; /* the place does not say yet that the shard works, and how long a hand-over took */
     gyre_kernel *kernel;
     gyre_queue *queue;
+    bool helps;                       /* this thread handles the requests of the block that it is at, */
+    bool cannot_help;                 /* unless the kernel's device does that by threads of its own only */
     char log[GYRE_CLUSTER_NAME_SIZE]; /* in.SHARD */
     uint64_t position;                /* the last block of it that was handled */
     uint64_t since;                   /* requests since the last checkpoint */
@@ -117,6 +122,11 @@ gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const stru
                              bool awaits, struct gyre_shard **out);
 /** Asks the shard to be given back. Does not wait. */
 void gyre_shard_stop(struct gyre_shard *shard, enum gyre_shard_stop_way way);
+/**
+ * Now and then: a shard whose thread is in a handler (helper.h) that has been running for long, and that has to be given up, because its
+ * lease ran out, or because it is to be given back and `reach_ms` are over, is ended by another thread, as one whose handler does not return.
+ */
+void gyre_shard_look_after(struct gyre_shard *shard);
 /** Waits until the thread has ended, and frees the shard. */
 void gyre_shard_join(struct gyre_shard *shard);
 static inline enum gyre_shard_step gyre_shard_step_of(struct gyre_shard *shard)
@@ -141,6 +151,8 @@ static inline bool gyre_shard_is_stopping(const struct gyre_shard *shard)
     return __atomic_load_n(&shard->stop, __ATOMIC_RELAXED) != 0;
 }
 
+/** LOST, and the sentence that a handler does not return. */
+gyre_status gyre_shard_no_return(const struct gyre_shard *shard);
 /** Handles requests until the shard is to be given back (OK) or cannot be kept. The kernel stands idle at the end if OK. */
 gyre_status gyre_shard_work(struct gyre_shard *shard);
 /** Awaiting: handles some of the blocks up to `handled`, which the owner has answered, and publishes nothing. A failure: it cannot go on so. */

@@ -14,6 +14,7 @@
 #include "core/base/text.h"
 #include "core/cluster/owned_place.h"
 #include "core/cluster/shard_handover.h"
+#include "core/cluster/helper.h"
 #include "core/cluster/shard_replies.h"
 
 #define IDLE_NS      UINT64_C(20000000)
@@ -40,6 +41,12 @@ struct flight {
     size_t gathered; /* requests in shard->chunk */
 };
 
+gyre_status gyre_shard_no_return(const struct gyre_shard *shard)
+{
+    return gyre_error_set(GYRE_LOST, "shard %u: a handler does not return: its request is the next owner's",
+                          shard->number);
+}
+
 /* Waits as long as a handler takes, unless the shard is to be given back and the handler does not return in time. */
 static gyre_status await_completions(struct gyre_shard *shard, gyre_completion *completions, size_t *count)
 {
@@ -60,9 +67,7 @@ static gyre_status await_completions(struct gyre_shard *shard, gyre_completion *
         if (gyre_shard_is_stopping(shard) && !give_up_ns)
             give_up_ns = now + shard->site->reach_ns;
         if (give_up_ns && now > give_up_ns)
-            return gyre_error_set(GYRE_LOST,
-                                  "shard %u: a handler does not return: its request is the next owner's",
-                                  shard->number);
+            return gyre_shard_no_return(shard);
     }
 }
 
@@ -86,6 +91,7 @@ static gyre_status receive_some(struct flight *flight)
 {
     gyre_completion completions[GYRE_SHARD_AT_ONCE_MAX];
     size_t count;
+    gyre_shard_help(flight->shard, flight->count);
     gyre_status status = await_completions(flight->shard, completions, &count);
     for (size_t i = 0; status == GYRE_OK && i < count; i++)
         status = take_completion(flight, &completions[i], i);
@@ -223,6 +229,7 @@ static gyre_status handle_requests(struct gyre_shard *shard, const struct gyre_c
     struct gyre_cluster_caller *caller = gyre_callers_note(&shard->kept.callers, head->client, position);
     struct flight flight = {.shard = shard, .head = head, .count = shard->unfinished};
     uint64_t number = head->first, handled = 0, passed = 0;
+    gyre_shard_begin_help(shard);
     gyre_status status = check_follows(shard, head, caller, position);
     for (; status == GYRE_OK && gyre_cluster_walk_next(walk); number++) {
         if (number <= caller->number) {

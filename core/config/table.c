@@ -359,7 +359,7 @@ static const struct gyre_config_row rows[] = {
      .doc =
          "How the device waits for messages: `spin` is quickest and keeps a core busy, "
          "`park` sleeps at once, `adaptive` spins, then yields, then sleeps. Unless it is set, shards of a cluster that has "
-         "more than 64 of them for each processor park."},
+         "more than 64 of them for each processor park; one whose own thread handles its requests parks in any case."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_INT,
      .key = "spin_turns",

@@ -568,6 +568,11 @@ gyre_status gyre_dispatch_notify(struct gyre_dispatch *dispatch, gyre_resident *
     return settle(dispatch->name, "notify", dispatch->ops->notify(resident));
 }
 
+bool gyre_dispatch_help(struct gyre_dispatch *dispatch, gyre_resident *resident)
+{
+    return HAS(dispatch->ops, help) && dispatch->ops->help(resident) == GYRE_OK;
+}
+
 void gyre_dispatch_release(struct gyre_dispatch *dispatch, gyre_resident *resident)
 {
     if (!resident)

@@ -107,6 +107,8 @@ gyre_status gyre_dispatch_wait(struct gyre_dispatch *dispatch, gyre_resident *re
 bool gyre_dispatch_has_notify(const struct gyre_dispatch *dispatch);
 /** OK, and no effect, where the backend does not have the operation. */
 gyre_status gyre_dispatch_notify(struct gyre_dispatch *dispatch, gyre_resident *resident);
+/** Handles what waits for a resident in the calling thread (`help` of backend.h). False: this resident cannot be helped. */
+bool gyre_dispatch_help(struct gyre_dispatch *dispatch, gyre_resident *resident);
 void gyre_dispatch_release(struct gyre_dispatch *dispatch, gyre_resident *resident);
 /** The buffer's address in messages. UNIMPLEMENTED where the backend's messages cannot name buffers. */
 gyre_status gyre_dispatch_memory_address(struct gyre_dispatch *dispatch, gyre_memory *memory,

@@ -22,6 +22,7 @@
 #include "core/kernel/binding.h"
 #include "core/kernel/carried_over.h"
 #include "core/kernel/control.h"
+#include "core/kernel/help.h"
 #include "core/kernel/handles.h"
 #include "core/kernel/keeper.h"
 #include "core/kernel/keyed.h"
@@ -352,6 +353,7 @@ static gyre_status leave(gyre_kernel *kernel, gyre_resident *resident)
         return gyre_error_add(status, "whether kernel '%s' has left its device is not known", kernel->name);
     if (kernel->resident == resident)
         kernel->resident = NULL; /* first: so that no thread notifies a device that is being released */
+    gyre_kernel_await_helpers(kernel);
     pthread_mutex_unlock(&kernel->lock);
     gyre_dispatch_release(kernel->dispatch, resident);
     pthread_mutex_lock(&kernel->lock);

@@ -10,6 +10,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/binding.h"
 #include "core/kernel/control.h"
+#include "core/kernel/help.h"
 #include "core/kernel/keeper.h"
 #include "core/kernel/turn.h"
 #include "core/queue/end.h"
@@ -60,6 +61,7 @@ static gyre_status leave_device(gyre_kernel *kernel)
     if (status != GYRE_OK && status != GYRE_LOST)
         return gyre_error_add(status, "whether kernel '%s' has stopped is not known", kernel->name);
     kernel->resident = NULL; /* first: so that no thread notifies a device that is being released */
+    gyre_kernel_await_helpers(kernel);
     pthread_mutex_unlock(&kernel->lock);
     gyre_dispatch_release(kernel->dispatch, resident);
     gyre_kernel_let_buffers_go(kernel);

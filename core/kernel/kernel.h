@@ -43,6 +43,7 @@ struct gyre_kernel_turn {
     bool change_waits;     /* a thread is about to: in another worker process the kernel begins paused */
     uint32_t wanted;       /* atomic: threads that wait for their turn */
     uint32_t inside;       /* threads that wait for the kernel with the lock given up */
+    uint32_t helping;      /* threads that handle requests of the kernel themselves (help.c) */
 };
 
 /** The last read of the handler's state while the kernel ran (state_read.c). Under the lock. */
@@ -178,6 +179,8 @@ struct gyre_kernel {
     bool only_built; /* a caller wants only the declarations: the kernel logs nothing and never starts */
     bool
         polled; /* who waits at its queues looks by himself, on whichever device it is; constant since the build */
+    bool
+        helped; /* who sends to it may handle the requests himself (help.h); constant since before the launch */
     bool migrates; /* it converts the state of a journal (migrate.c), and has no keeper */
     uint32_t
         visitors; /* atomic: threads that keep the kernel from being freed; grows only while it is listed */

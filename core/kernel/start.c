@@ -88,7 +88,8 @@ gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resid
                                    .kernel_log = log_line,
                                    .kernel_log_context = kernel,
                                    .errand = &kernel->errand.shown,
-                                   .trace = &kernel->traced};
+                                   .trace = &kernel->traced,
+                                   .helped = kernel->helped};
         status = gyre_dispatch_launch(kernel->dispatch, gyre_build_module(kernel->build), &desc, out);
     }
     gyre_buffer_list_finish(&list);

@@ -48,7 +48,7 @@ enum gyre_mark {
     GYRE_MARK_ABANDONED = 3, /* the caller gave up: the slot is stepped over once the reply is there */
 };
 
-/** How messages go through the queue. Constant after creation, except that an attached client sets `policy`. */
+/** How messages go through the queue. Constant after creation, except `quiet`, and `policy`, which an attached client sets. */
 struct gyre_queue_ways {
     gyre_full_policy policy;
     gyre_idle_strategy idle;
@@ -57,6 +57,7 @@ struct gyre_queue_ways {
     bool device_lies; /* as in struct gyre_queue_options; 1: only completions below `sent` count */
     bool detour;      /* sends are posted one at a time (post.h) */
     bool any_order;   /* receivers take any completion that is there */
+    bool quiet;       /* sends ring no bell (gyre_queue_set_quiet); the sender's own */
     bool
         keeps_sent; /* requests that are sent again have the time of their first send (gyre_header.sent_ns) */
     uint64_t sent_shift;       /* added to it, of those of an earlier start of the machine */
@@ -222,6 +223,16 @@ static inline uint32_t gyre_queue_reply_room(const gyre_queue *queue)
 static inline void gyre_queue_set_policy(gyre_queue *queue, gyre_full_policy policy)
 {
     queue->ways.policy = policy;
+}
+
+/**
+ * Whether sends ring no bell from now on. Its sender, which has to be the only one, calls gyre_kernel_help after a send, or
+ * gyre_queue_ring_doorbell when the queue is not quiet any more. Returns whether it is quiet: a queue is not whose sends are no plain copies.
+ */
+static inline bool gyre_queue_set_quiet(gyre_queue *queue, bool quiet)
+{
+    queue->ways.quiet = quiet && queue->ways.direct_size && !queue->ring.bytes;
+    return queue->ways.quiet;
 }
 
 /** The queue's name; "" for a queue without a name. */

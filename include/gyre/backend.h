@@ -488,6 +488,8 @@ typedef struct gyre_resident_desc {
     gyre_errand *errand; /* since 2.7; NULL, or ignored by the device: threads of the core do the work */
     /* since 2.9; NULL, or ignored by the device: traces do not show which block handled a message (trace.h) */
     const gyre_trace_point *trace;
+    /* since 2.11; 1: threads of the core call `help` for requests whose bell they do not ring; without `help`, ignored by the device */
+    uint32_t helped;
 } gyre_resident_desc;
 
 /* ---- the table ---- */
@@ -595,6 +597,15 @@ typedef struct gyre_backend_ops {
      * a download takes, and gyre_buffer_copy goes through the host.
      */
     gyre_status (*memory_copy)(gyre_device *device, const gyre_copy_desc *desc);
+
+    /*
+     * optional since 2.11   threads: any   blocks: as long as handlers take
+     * Handles what waits in the queues of a resident that was launched with `helped`, in the calling thread, which saves waking another one.
+     * Returns at once when a thread of the device handles it just now, or when a command is to be obeyed: then the device looks at the
+     * queues afterwards by itself. `wait` is not over as long as a handler runs here. UNIMPLEMENTED without a sentence: this resident cannot
+     * be helped. Absent: as that; the core rings the bell.
+     */
+    gyre_status (*help)(gyre_resident *resident);
 } gyre_backend_ops;
 
 /** The exported constant. The first five members never move, in any version. */

@@ -71,6 +71,12 @@ WRAP(gyre_status, gyre_launch, gyre_runtime *runtime, const gyre_launch_desc *de
     return GYRE_OK;
 }
 
+/* Nobody helps it: its handler takes virtual time. */
+WRAP(gyre_status, gyre_launch_helped, gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
+{
+    return __wrap_gyre_launch(runtime, desc, out);
+}
+
 WRAP(void, gyre_kernel_release, gyre_kernel *kernel)
 {
     process_free(kernel);

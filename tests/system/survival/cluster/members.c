@@ -104,7 +104,7 @@ static void tell_info(const char *name, gyre_member *member)
 
 int run_member(const char *name, const char *more)
 {
-    char own[128];
+    char own[128], first[128];
     gyre_runtime *runtime = NULL;
     gyre_member *member = NULL;
     begin_cluster();
@@ -114,7 +114,10 @@ int run_member(const char *name, const char *more)
     size_t count = 0;
     for (const char *const *given = cluster_settings(own); *given; given++)
         settings[count++] = *given;
-    settings[count++] = more[0] ? more : NULL;
+    const size_t length = strcspn(more, " "); /* one setting, or two with a blank between them */
+    snprintf(first, sizeof first, "%.*s", (int)length, more);
+    settings[count++] = more[0] ? first : NULL;
+    settings[count++] = more[length] ? more + length + 1 : NULL;
     settings[count] = NULL;
     const gyre_open_desc open_desc = {.size = sizeof open_desc,
                                       .settings = settings,

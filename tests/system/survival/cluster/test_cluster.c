@@ -186,6 +186,20 @@ static void a_handler_that_does_not_return_in_time_is_the_next_owners(void)
     restart_beside_slow_requests(4000, "cluster.reach_ms=1500");
 }
 
+static void a_handler_that_never_returns_does_not_keep_its_member(void)
+{
+    const count_request request = {5000, SLOW_AMOUNT(3600000)};
+    setenv("CLUSTER_MEMBER_SETTING", "cluster.reach_ms=200 kernel.counters.stop_timeout_ms=500", 1);
+    start_member(0);
+    struct client *teller = open_teller(1);
+    send_some(teller, 100);
+    receive_some(teller, 100);
+    must(gyre_cluster_send(teller->cluster, &request, sizeof request, NULL, soon()));
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* most often it is under way then */
+    end_member(0);
+    close_teller(teller);
+}
+
 /* ---- what is refused ---- */
 
 static void refuse_member(const char *setting, const char *kernel, gyre_status expected, const char *sentence)
@@ -263,6 +277,8 @@ static const named_case cases[] = {
     {"a_member_ends_in_order_beside_slow_requests", a_member_ends_in_order_beside_slow_requests},
     {"a_handler_that_does_not_return_in_time_is_the_next_owners",
      a_handler_that_does_not_return_in_time_is_the_next_owners},
+    {"a_handler_that_never_returns_does_not_keep_its_member",
+     a_handler_that_never_returns_does_not_keep_its_member},
     {"what_does_not_fit_is_refused", what_does_not_fit_is_refused},
     {"a_client_without_a_cluster_is_told", a_client_without_a_cluster_is_told},
 };

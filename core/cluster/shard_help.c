@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See helper.h. No lock: the word says whose the shard is. */
+#include "core/cluster/helper.h"
+
+#include <stdlib.h>
+
+#include "core/cluster/shard.h"
+#include "core/kernel/help.h"
+#include "core/queue/bells.h"
+#include "core/queue/queue.h"
+
+enum {
+    AWAY = 0,   /* the thread is in no handler */
+    INSIDE = 1, /* it is in one, or about to be */
+    LEFT = 2    /* it was in one for too long: the shard is another thread's */
+};
+
+void gyre_shard_begin_help(struct gyre_shard *shard)
+{
+    if (shard->cannot_help || !gyre_kernel_may_be_helped(shard->kernel))
+        return;
+    if (!shard->helper) /* without memory for it a thread of the device handles requests */
+        __atomic_store_n(&shard->helper, calloc(1, sizeof *shard->helper), __ATOMIC_RELEASE);
+    shard->helps =
+        gyre_queue_set_quiet(shard->queue, shard->helper && !shard->follows && !shard->trial.careful_until);
+}
+
+static bool handle_here(gyre_kernel *kernel, struct gyre_shard_helper *helper)
+{
+    uint32_t word = INSIDE;
+    __atomic_store_n(&helper->since_ns, gyre_clock_ns(), __ATOMIC_RELAXED);
+    __atomic_store_n(&helper->word, INSIDE, __ATOMIC_RELEASE);
+    const bool helped = gyre_kernel_help(kernel);
+    if (__atomic_compare_exchange_n(&helper->word, &word, AWAY, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return helped;
+    free(helper); /* the shard may be gone, and the member */
+    pthread_exit(NULL);
+}
+
+void gyre_shard_help(struct gyre_shard *shard, uint64_t count)
+{
+    if (!shard->helps || handle_here(shard->kernel, shard->helper))
+        return;
+    shard->helps = gyre_queue_set_quiet(shard->queue, false);
+    shard->cannot_help = true;
+    gyre_queue_ring_doorbell(shard->queue, count);
+}
+
+bool gyre_shard_leave_thread(struct gyre_shard *shard)
+{
+    struct gyre_shard_helper *helper = __atomic_load_n(&shard->helper, __ATOMIC_ACQUIRE);
+    uint32_t word = INSIDE;
+    if (!helper ||
+        !__atomic_compare_exchange_n(&helper->word, &word, LEFT, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return false;
+    shard->helper = NULL; /* that thread frees it when its handler returns */
+    pthread_detach(shard->thread);
+    return true;
+}
+
+uint64_t gyre_shard_helps_since(struct gyre_shard *shard)
+{
+    struct gyre_shard_helper *helper = __atomic_load_n(&shard->helper, __ATOMIC_ACQUIRE);
+    return helper && __atomic_load_n(&helper->word, __ATOMIC_ACQUIRE) == INSIDE
+               ? __atomic_load_n(&helper->since_ns, __ATOMIC_RELAXED)
+               : 0;
+}
