@@ -5,7 +5,7 @@
  *
  * usage: gyre-cuda-parts FOLDER INCLUDE_FOLDER [sm_90,...]
  */
-#include "cuda_parts.h"
+#include "backends/cuda/compile/cuda_parts.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 #ifndef GYRE_CPU_BACKEND_H
 #define GYRE_CPU_BACKEND_H
 
-#include "cpu_settings.h"
+#include "backends/cpu/cpu_settings.h"
 #include "gyre/backend.h"
 #include "gyre/dialect/cpu_module.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Allocates memory of the CPU backend: buffers and queues are memory of this process. */
-#include "cpu_backend.h"
-#include "cpu_memory.h"
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/cpu_memory.h"
 
 #include <gyre/host_memory.h>
 

@@ -3,7 +3,7 @@
 #ifndef GYRE_CPU_MEMORY_H
 #define GYRE_CPU_MEMORY_H
 
-#include "cpu_backend.h"
+#include "backends/cpu/cpu_backend.h"
 
 gyre_status cpu_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc, gyre_queue_memory **out,
                             uint64_t *device_address);

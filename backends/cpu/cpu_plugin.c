@@ -4,19 +4,19 @@
  * embedded default, and the simulator for people without a GPU. Launching is in cpu_launch.c, the workers'
  * loop in cpu_worker.c.
  */
-#include "cpu_backend.h"
-#include "cpu_check.h"
-#include "cpu_compile.h"
-#include "cpu_compiler.h"
-#include "cpu_launch.h"
-#include "cpu_memory.h"
-#include "cpu_module.h"
-#include "cpu_pool.h"
-#include "cpu_relief.h"
-#include "cpu_seat.h"
-#include "cpu_settings.h"
-#include "cpu_spread.h"
-#include "cpu_turns.h"
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/check/cpu_check.h"
+#include "backends/cpu/compile/cpu_compile.h"
+#include "backends/cpu/compile/cpu_compiler.h"
+#include "backends/cpu/workers/cpu_launch.h"
+#include "backends/cpu/cpu_memory.h"
+#include "backends/cpu/compile/cpu_module.h"
+#include "backends/cpu/threads/cpu_pool.h"
+#include "backends/cpu/threads/cpu_relief.h"
+#include "backends/cpu/threads/cpu_seat.h"
+#include "backends/cpu/cpu_settings.h"
+#include "backends/cpu/threads/cpu_spread.h"
+#include "backends/cpu/check/cpu_turns.h"
 
 #include <stdio.h>
 #include <stdlib.h>

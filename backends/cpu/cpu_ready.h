@@ -3,7 +3,7 @@
 #ifndef GYRE_CPU_READY_H
 #define GYRE_CPU_READY_H
 
-#include "cpu_resident.h"
+#include "backends/cpu/cpu_resident.h"
 
 static inline const gyre_slot *cpu_request_slot(const struct cpu_queue *queue, gyre_u64 index)
 {

@@ -6,12 +6,12 @@
 #ifndef GYRE_CPU_RESIDENT_H
 #define GYRE_CPU_RESIDENT_H
 
-#include "cpu_backend.h"
-#include "cpu_lane.h"
-#include "cpu_in_turn.h"
-#include "cpu_link_view.h"
-#include "cpu_pool.h"
-#include "cpu_traced.h"
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/lanes/cpu_lane.h"
+#include "backends/cpu/cpu_in_turn.h"
+#include "backends/cpu/cpu_link_view.h"
+#include "backends/cpu/threads/cpu_pool.h"
+#include "backends/cpu/cpu_traced.h"
 #include "gyre/waiting.h"
 
 /** A worker's view of one entry of the queue table. */

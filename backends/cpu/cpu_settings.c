@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the keys of [backend.cpu]. Checks their ranges again, because parameters may come from any caller. */
-#include "cpu_settings.h"
+#include "backends/cpu/cpu_settings.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -16,8 +16,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "cuda_driver.h"
-#include "cuda_settings.h"
+#include "backends/cuda/driver/cuda_driver.h"
+#include "backends/cuda/cuda_settings.h"
 #include "gyre/backend.h"
 #include "gyre/dialect/device_module.h"
 

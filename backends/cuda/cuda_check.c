@@ -4,9 +4,9 @@
  * recovers from, so that every later call reports the cause and not a consequence of it. Lock: lost_lock,
  * innermost. This file never retries a call: its callers know which calls may be retried (cuda_failure.h).
  */
-#include "cuda_backend.h"
-#include "cuda_check.h"
-#include "cuda_failure.h"
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/cuda_check.h"
+#include "backends/cuda/cuda_failure.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #ifndef GYRE_CUDA_CHECK_H
 #define GYRE_CUDA_CHECK_H
 
-#include "cuda_backend.h"
+#include "backends/cuda/cuda_backend.h"
 
 /**
  * Returns GYRE_OK for CUDA_SUCCESS. Otherwise it sets an error sentence with the call, its code, name and the

@@ -3,8 +3,8 @@
  * Describes a device for people: its link, its driver, and its limits. Keeps no state. Asks the driver for
  * attributes and reads a few files; makes no context.
  */
-#include "cuda_backend.h"
-#include "cuda_device.h"
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/cuda_device.h"
 
 #include <ctype.h>
 #include <stdarg.h>

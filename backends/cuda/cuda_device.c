@@ -4,15 +4,15 @@
  * All users of the vendor's run-time library in the program share the primary context. Takes no lock: the
  * core opens one device at a time. A failed opening leaves no context behind.
  */
-#include "cuda_backend.h"
-#include "cuda_check.h"
-#include "cuda_combine.h"
-#include "cuda_compile.h"
-#include "cuda_context.h"
-#include "cuda_device.h"
-#include "cuda_residents.h"
-#include "cuda_settings.h"
-#include "cuda_transfer.h"
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/cuda_check.h"
+#include "backends/cuda/memory/cuda_combine.h"
+#include "backends/cuda/compile/cuda_compile.h"
+#include "backends/cuda/driver/cuda_context.h"
+#include "backends/cuda/cuda_device.h"
+#include "backends/cuda/residents/cuda_residents.h"
+#include "backends/cuda/cuda_settings.h"
+#include "backends/cuda/memory/cuda_transfer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

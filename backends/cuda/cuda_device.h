@@ -7,7 +7,7 @@
 #ifndef GYRE_CUDA_DEVICE_H
 #define GYRE_CUDA_DEVICE_H
 
-#include "cuda_backend.h"
+#include "backends/cuda/cuda_backend.h"
 
 gyre_status cuda_device_open(const gyre_device_desc *desc, gyre_device **out);
 void cuda_device_close(gyre_device *device);

@@ -3,7 +3,7 @@
  * Classifies the driver's answers by one table (cuda_failure.h says what the classes mean). The table is
  * constant. Takes no lock, and sleeps only in cuda_again.
  */
-#include "cuda_failure.h"
+#include "backends/cuda/cuda_failure.h"
 
 #include <stddef.h>
 #include <time.h>

@@ -3,17 +3,17 @@
  * The CUDA backend's table and its probe: kernels stay resident on an NVIDIA GPU and poll the rings in mapped
  * host memory. No state. The probe must not make a context: it takes a tenth of a second and device memory.
  */
-#include "cuda_backend.h"
-#include "cuda_check.h"
-#include "cuda_compile.h"
-#include "cuda_device.h"
-#include "cuda_launch.h"
-#include "cuda_memory.h"
-#include "cuda_module.h"
-#include "cuda_order.h"
-#include "cuda_peers.h"
-#include "cuda_settings.h"
-#include "cuda_transfer.h"
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/cuda_check.h"
+#include "backends/cuda/compile/cuda_compile.h"
+#include "backends/cuda/cuda_device.h"
+#include "backends/cuda/residents/cuda_launch.h"
+#include "backends/cuda/memory/cuda_memory.h"
+#include "backends/cuda/compile/cuda_module.h"
+#include "backends/cuda/presence/cuda_order.h"
+#include "backends/cuda/memory/cuda_peers.h"
+#include "backends/cuda/cuda_settings.h"
+#include "backends/cuda/memory/cuda_transfer.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #ifndef GYRE_CUDA_RESIDENT_H
 #define GYRE_CUDA_RESIDENT_H
 
-#include "cuda_backend.h"
+#include "backends/cuda/cuda_backend.h"
 #include "gyre/dialect/cuda_module.h"
 
 enum { CUDA_RESIDENTS_MAX = 64, CUDA_CARRIERS_MAX = 8, CUDA_LOG_LINES = 1024 };

@@ -3,7 +3,7 @@
  * Reads the keys of [backend.cuda]. The plugin's drop-in file of configuration declares the keys; their
  * ranges are checked here only.
  */
-#include "cuda_settings.h"
+#include "backends/cuda/cuda_settings.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

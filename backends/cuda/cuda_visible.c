@@ -5,7 +5,7 @@
  * longer the more GPUs a machine has. Takes no lock: the core opens one device at a time. Where it is not
  * certain which GPU is meant, all GPUs stay visible.
  */
-#include "cuda_device.h"
+#include "backends/cuda/cuda_device.h"
 
 #include <ctype.h>
 #include <stdio.h>

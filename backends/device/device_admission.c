@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many flows of a pipeline are under way (device_admission.h). */
-#include "device_admission.h"
+#include "backends/device/device_admission.h"
 
 #include <limits.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rings of pools (device_jobs.h). */
-#include "device_jobs.h"
+#include "backends/device/device_jobs.h"
 
 enum { UPPER = 32 }; /* the bit at which the upper half of `ends` begins */
 

@@ -4,7 +4,7 @@
  * record. The file answers through functions, so this code does not know the file's form. Takes no lock: one
  * thread reads a module, and afterwards it is constant.
  */
-#include "device_records.h"
+#include "backends/device/device_records.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the files that a unit includes, whole and only when they are regular files. No state. */
-#include "device_text.h"
+#include "backends/device/device_text.h"
 
 #include <errno.h>
 #include <fcntl.h>

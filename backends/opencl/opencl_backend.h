@@ -14,8 +14,8 @@
 
 #include "gyre/backend.h"
 #include "gyre/dialect/opencl_module.h"
-#include "opencl_loader.h"
-#include "opencl_settings.h"
+#include "backends/opencl/platforms/opencl_loader.h"
+#include "backends/opencl/opencl_settings.h"
 
 /** The type of clCreateBufferNV, which makes host memory that kernels reach even while it is mapped. */
 typedef cl_mem (*opencl_create_reachable)(cl_context context, cl_mem_flags flags, cl_bitfield location,

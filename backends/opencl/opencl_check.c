@@ -4,8 +4,8 @@
  * recovers from, so that every later call reports the cause and not a consequence of it. Lock: lost_lock,
  * innermost. This file never retries a call.
  */
-#include "opencl_backend.h"
-#include "opencl_check.h"
+#include "backends/opencl/opencl_backend.h"
+#include "backends/opencl/opencl_check.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #ifndef GYRE_OPENCL_CHECK_H
 #define GYRE_OPENCL_CHECK_H
 
-#include "opencl_backend.h"
+#include "backends/opencl/opencl_backend.h"
 
 /**
  * Returns GYRE_OK for CL_SUCCESS. Otherwise it sets an error sentence with call, code and name, and returns

@@ -3,13 +3,13 @@
  * Opens and closes a device, and finds out its features. Takes no lock: the core opens one device at a time.
  * A failed opening leaves no context behind.
  */
-#include "opencl_device.h"
-#include "opencl_check.h"
-#include "opencl_pocl.h"
-#include "opencl_settings.h"
-#include "opencl_stage.h"
-#include "opencl_text.h"
-#include "opencl_wait.h"
+#include "backends/opencl/opencl_device.h"
+#include "backends/opencl/opencl_check.h"
+#include "backends/opencl/platforms/opencl_pocl.h"
+#include "backends/opencl/opencl_settings.h"
+#include "backends/opencl/epochs/opencl_stage.h"
+#include "backends/opencl/platforms/opencl_text.h"
+#include "backends/opencl/opencl_wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>

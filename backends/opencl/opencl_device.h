@@ -6,7 +6,7 @@
 #ifndef GYRE_OPENCL_DEVICE_H
 #define GYRE_OPENCL_DEVICE_H
 
-#include "opencl_platforms.h"
+#include "backends/opencl/platforms/opencl_platforms.h"
 
 gyre_status opencl_device_open(const gyre_device_desc *desc, gyre_device **out);
 void opencl_device_close(gyre_device *device);

@@ -4,9 +4,9 @@
  * devices get copies of it. Buffers belong to the device. Transfers go through the service queue and wait.
  * Takes no lock: the core makes one call at a time.
  */
-#include "opencl_check.h"
-#include "opencl_memory.h"
-#include "opencl_wait.h"
+#include "backends/opencl/opencl_check.h"
+#include "backends/opencl/opencl_memory.h"
+#include "backends/opencl/opencl_wait.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #ifndef GYRE_OPENCL_MEMORY_H
 #define GYRE_OPENCL_MEMORY_H
 
-#include "opencl_backend.h"
+#include "backends/opencl/opencl_backend.h"
 
 gyre_status opencl_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc,
                                gyre_queue_memory **out, uint64_t *device_address);

@@ -4,12 +4,12 @@
  * batch that one enqueued kernel handles, on any device that an ICD loader finds. No state. The probe makes
  * no context.
  */
-#include "opencl_compile.h"
-#include "opencl_device.h"
-#include "opencl_launch.h"
-#include "opencl_memory.h"
-#include "opencl_module.h"
-#include "opencl_settings.h"
+#include "backends/opencl/compile/opencl_compile.h"
+#include "backends/opencl/opencl_device.h"
+#include "backends/opencl/residents/opencl_launch.h"
+#include "backends/opencl/opencl_memory.h"
+#include "backends/opencl/compile/opencl_module.h"
+#include "backends/opencl/opencl_settings.h"
 
 #include <stdarg.h>
 #include <stdio.h>

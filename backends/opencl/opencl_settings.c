@@ -3,7 +3,7 @@
  * Reads the keys of [backend.opencl]. The plugin's drop-in file of configuration declares the keys; their
  * ranges are checked here only.
  */
-#include "opencl_settings.h"
+#include "backends/opencl/opencl_settings.h"
 
 #include <errno.h>
 #include <stdio.h>

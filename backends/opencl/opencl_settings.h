@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "gyre/backend.h"
-#include "opencl_loader.h"
+#include "backends/opencl/platforms/opencl_loader.h"
 
 /** How messages reach the device. */
 enum opencl_transfer {

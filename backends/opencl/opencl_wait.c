@@ -6,7 +6,7 @@
  * instead, and now and then enqueues a marker in a separate command queue, which is such a signal. Takes no
  * lock. Any thread may call it.
  */
-#include "opencl_wait.h"
+#include "backends/opencl/opencl_wait.h"
 
 #include <sched.h>
 #include <time.h>

@@ -3,7 +3,7 @@
 #ifndef GYRE_OPENCL_WAIT_H
 #define GYRE_OPENCL_WAIT_H
 
-#include "opencl_backend.h"
+#include "backends/opencl/opencl_backend.h"
 
 /** The state of one wait; zeroed at its start. */
 struct opencl_patience {

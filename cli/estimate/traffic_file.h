@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the file that the check `traffic` of the backend cpu writes (backends/cpu/cpu_traffic.h has its form). Nothing in it is
+ * Reads the file that the check `traffic` of the backend cpu writes (backends/cpu/check/cpu_traffic.h has its form). Nothing in it is
  * believed: numbers are checked, and a file of another form is refused with its line. No state.
  */
 #ifndef GYRE_CLI_ESTIMATE_TRAFFIC_FILE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* That the driver has all functions which the backend looks up: linking fails when one is missing. */
-#include "cuda_driver.h"
+#include "backends/cuda/driver/cuda_driver.h"
 
 typedef void (*function)(void);
 

@@ -7,7 +7,7 @@
  */
 #include "kernel_case.h"
 
-#include "backends/cpu/cpu_lane.h"
+#include "backends/cpu/lanes/cpu_lane.h"
 #include "gyre/backend.h"
 
 #include <stdio.h>

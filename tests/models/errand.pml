@@ -3,7 +3,7 @@
  * A relay that lends its turns to the workers of a kernel, and workers that go to sleep. No request is left lying.
  *
  * Mirrors gyre_errand_lend, gyre_errand_recall and leave in core/kernel/errand.c, take_turn and gyre_relay_lend in
- * core/attach/relay_lent.c, begin_looking, end_looking and park_worker in backends/cpu/cpu_worker.c.
+ * core/attach/relay_lent.c, begin_looking, end_looking and park_worker in backends/cpu/workers/cpu_worker.c.
  *
  * Modelled: one client whose calls wait for their replies; the relay, which carries a request to the kernel's queue and wakes
  * the workers, or lends at any moment; workers that take a request from the queue, or a lent turn, or sleep at any moment. All

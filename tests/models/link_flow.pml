@@ -3,7 +3,7 @@
  * A flow: everything that one request causes on a pipeline has exactly one completion, the right one.
  *
  * Mirrors cpu_links_run, call_handler, settle_sole, settle_counted, note_reply, note_failure and end_flow in
- * backends/cpu/cpu_links.c, gyre_flow and GYRE_ORIGIN_SOLE in include/gyre/link_layout.h.
+ * backends/cpu/links/cpu_links.c, gyre_flow and GYRE_ORIGIN_SOLE in include/gyre/link_layout.h.
  *
  * Modelled: the request is its flow's only message and says so. A handler emits none, one or two messages, replies or not, or
  * fails, in which case it emits none. As long as the only message causes one only message, and nobody replied, nothing is
@@ -14,7 +14,7 @@
  * Abstracted: rings (link_ring.pml) are a set of messages; additions are atomic and seen at once: the order that C gives them
  * is by `alive` and by the sequences of messages.
  *
- * With ROUNDS, begin_round and note_sent in backends/cpu/cpu_flow.c, and cuda_link_rounds.h: in place of a completion without a reply a message
+ * With ROUNDS, begin_round and note_sent in backends/cpu/links/cpu_flow.c, and cuda_link_rounds.h: in place of a completion without a reply a message
  * goes to the kernel that begins rounds, as its flow's only one, unless nothing was emitted in the last round.
  *
  * Invariants: each request is completed once, after every message of its flow was handled, with the outcome that follows from

@@ -2,7 +2,7 @@
 /*
  * A ring of a pool, whose owner takes the newest message of it and thieves the oldest.
  *
- * Mirrors backends/device/device_jobs.c and backends/cpu/cpu_jobs.c, give_back in cpu_links.c and find_tail in cpu_ports.c, and gyre_link_ring in
+ * Mirrors backends/device/device_jobs.c and backends/cpu/links/cpu_jobs.c, give_back in cpu_links.c and find_tail in cpu_ports.c, and gyre_link_ring in
  * include/gyre/link_layout.h.
  *
  * Modelled: `ends` is one word of two halves, which everybody changes by a compare-and-swap, and the owner by an addition as well.

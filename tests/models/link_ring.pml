@@ -2,7 +2,7 @@
 /*
  * A ring of a link: one block sends, several blocks of the target fetch, and the places come back in sections.
  *
- * Mirrors make_room, find_tail, publish_port, claim_run and give_back in backends/cpu/cpu_links.c, and gyre_link_ring in
+ * Mirrors make_room, find_tail, publish_port, claim_run and give_back in backends/cpu/links/cpu_links.c, and gyre_link_ring in
  * include/gyre/link_layout.h.
  *
  * Modelled: a call of the sender begins only when the ring has room for all that it may emit (MOST); it emits 1 to MOST

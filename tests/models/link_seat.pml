@@ -3,7 +3,7 @@
  * The seat of a stage: its own thread and threads that follow their messages run it in turn. One sits at a time, and no message is
  * left without somebody who looks.
  *
- * Mirrors backends/cpu/cpu_seat.c (the lock), cpu_walk.c (visit, serve, leave_behind), and of cpu_worker.c stage_has_work,
+ * Mirrors backends/cpu/threads/cpu_seat.c (the lock), cpu_walk.c (visit, serve, leave_behind), and of cpu_worker.c stage_has_work,
  * serve_stage, tell_links_starved and park_worker.
  *
  * Modelled: each read-modify-write of the seat's word as a step of its own. Senders publish to the stage; when it sleeps, each

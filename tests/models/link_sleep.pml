@@ -2,8 +2,8 @@
 /*
  * Sleepers at both ends of a link: a target without messages, and a sender without room. No wake-up is lost.
  *
- * Mirrors ring_early, ring_bells, wake_sender and cpu_links_tell_starved in backends/cpu/cpu_links.c, park_worker and
- * leave_park in backends/cpu/cpu_worker.c (gyre_control_device.parked, gyre_control_doorbell.bell, gyre_link_ring.starved).
+ * Mirrors ring_early, ring_bells, wake_sender and cpu_links_tell_starved in backends/cpu/links/cpu_links.c, park_worker and
+ * leave_park in backends/cpu/workers/cpu_worker.c (gyre_control_device.parked, gyre_control_doorbell.bell, gyre_link_ring.starved).
  *
  * Modelled: store buffering, as in park.pml: what the sender publishes, and the target gives back, may stay invisible for any
  * time, while its author goes on and loads the flag of the other side. The sender publishes in runs; it may wake a parked

@@ -4,7 +4,7 @@
  *
  * Mirrors gyre_link_memory_distribute, gyre_link_memory_let_go, gyre_link_memory_withdraw (core/links/link_memory.c),
  * gyre_pipeline_make and take_apart (core/links/pipeline.c), gyre_entries_open (core/links/entries.c), gyre_node_wire (core/kernel/node.c), obey_command, park_worker and leave_park
- * (backends/cpu/cpu_worker.c), cpu_links_read (backends/cpu/cpu_links.c).
+ * (backends/cpu/workers/cpu_worker.c), cpu_links_read (backends/cpu/links/cpu_links.c).
  *
  * Modelled: two kernels. Requests come to kernel 0, which sends each on to kernel 1. A table is announced to a kernel by its
  * address, then a new command; a block reads both at different times. Table 1 knows no entry, table 2 knows entry queue 1.

@@ -3,7 +3,7 @@
  * The queue table: queues are opened and closed while workers serve others.
  *
  * Mirrors write_entry in core/kernel/queue_table.c, unlink_queue in kernel_queue.c and read_table in
- * backends/cpu/cpu_worker.c.
+ * backends/cpu/workers/cpu_worker.c.
  *
  * Modelled: an entry has an address, a first index and a serial, each of which becomes visible on its own.
  * Who opens a queue writes the address last and announces the entry by a command, but does not wait for it,

@@ -3,7 +3,7 @@
  * Yield: a resident kernel leaves at a message boundary, at every step of the traffic, and is launched again.
  *
  * Mirrors GYRE_VERB_YIELD, gyre_control_queue.first and the cursors of include/gyre/dialect/cuda_resident.h,
- * and the order and relaunch of backends/cuda/cuda_order.c and cuda_presence.c.
+ * and the order and relaunch of backends/cuda/presence/cuda_order.c and cuda_presence.c.
  *
  * Modelled: the device's blocks; in each launch one of them has the queue, and any may have it in the next. It
  * works off windows of requests and looks at the order between messages. Told to leave, it saves its cursor and

@@ -2,7 +2,7 @@
 /*
  * The resident entry of CUDA kernels, the function that stays on the GPU: a loop that obeys orders, polls rings in
  * mapped host memory, and feeds the handler, until it is told to leave. The backend launches it in
- * backends/cuda/cuda_serial.c (cuLaunchCooperativeKernel). The ways to serve a queue are in cuda_lines.h (messages of
+ * backends/cuda/presence/cuda_serial.c (cuLaunchCooperativeKernel). The ways to serve a queue are in cuda_lines.h (messages of
  * one line) and cuda_stage.h (larger messages, and block kernels).
  *
  * Memory: rings and control words are host memory across PCIe. Only the functions of this file read and write them;

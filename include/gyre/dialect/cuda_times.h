@@ -2,7 +2,7 @@
 /*
  * When messages are handled, in kernels that are compiled with GYRE_TIMED: of each message whose index is a multiple of it, the
  * device stores a stamp across the bus, which the message's client reads, and counts in its own memory how long the handler took
- * (gyre_control_times). The backend's host side copies these counts now and then (backends/cuda/cuda_times.c). Other messages
+ * (gyre_control_times). The backend's host side copies these counts now and then (backends/cuda/residents/cuda_times.c). Other messages
  * cost a test, and nothing crosses the bus for them. Other kernels hold no trace of any of it. Included by cuda_resident.h.
  */
 #ifndef GYRE_DIALECT_CUDA_TIMES_H

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "opencl_loader.h"
+#include "backends/opencl/platforms/opencl_loader.h"
 
 /** What the fake loader itself needs beside the backend's. */
 #define FAKE_FUNCTIONS(F)                                                                                    \

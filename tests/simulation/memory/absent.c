@@ -3,11 +3,11 @@
  * What the rest of the CPU backend is to the workers of these cases: no keys, no checks, no traces, threads enough, nobody who has to be
  * relieved. What a case does not have ends its run when it is called all the same.
  */
-#include "backends/cpu/cpu_check.h"
-#include "backends/cpu/cpu_flow.h"
-#include "backends/cpu/cpu_pool.h"
-#include "backends/cpu/cpu_relief.h"
-#include "backends/cpu/cpu_turns.h"
+#include "backends/cpu/check/cpu_check.h"
+#include "backends/cpu/links/cpu_flow.h"
+#include "backends/cpu/threads/cpu_pool.h"
+#include "backends/cpu/threads/cpu_relief.h"
+#include "backends/cpu/check/cpu_turns.h"
 #include "machine.h"
 
 uint32_t cpu_turns_pick(struct cpu_worker *worker, uint32_t count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_links.c, with a door to what a sender that is no worker, and pool.c, need of it. */
-#include <backends/cpu/cpu_links.c>
+#include <backends/cpu/links/cpu_links.c>
 
 #include "links_unit.h"
 #include "pool_unit.h"

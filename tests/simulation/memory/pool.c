@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cpu/cpu_link_ring.h"
+#include "backends/cpu/links/cpu_link_ring.h"
 #include "backends/device/device_jobs.h"
 #include "machine.h"
 #include "pool_unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_ports.c, with a door to what pool.c needs of it. */
-#include <backends/cpu/cpu_ports.c>
+#include <backends/cpu/links/cpu_ports.c>
 
 #include "pool_unit.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "backends/cpu/cpu_resident.h"
-#include "backends/cpu/cpu_seat.h"
+#include "backends/cpu/threads/cpu_seat.h"
 #include "core/base/error.h"
 #include "core/queue/life.h"
 #include "core/queue/queue.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cpu/cpu_seat.h"
+#include "backends/cpu/threads/cpu_seat.h"
 #include "gyre/waiting.h"
 
 #include "machine.h"

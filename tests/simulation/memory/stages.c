@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cpu/cpu_flow.h"
-#include "backends/cpu/cpu_link_ring.h"
-#include "backends/cpu/cpu_links.h"
-#include "backends/cpu/cpu_ports.h"
-#include "backends/cpu/cpu_seat.h"
-#include "backends/cpu/cpu_walk.h"
+#include "backends/cpu/links/cpu_flow.h"
+#include "backends/cpu/links/cpu_link_ring.h"
+#include "backends/cpu/links/cpu_links.h"
+#include "backends/cpu/links/cpu_ports.h"
+#include "backends/cpu/threads/cpu_seat.h"
+#include "backends/cpu/links/cpu_walk.h"
 #include "gyre/waiting.h"
 #include "links_unit.h"
 #include "machine.h"

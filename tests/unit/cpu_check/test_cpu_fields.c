@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of fields by their offsets, and messages as JSON. */
-#include "backends/cpu/cpu_fields.h"
+#include "backends/cpu/check/cpu_fields.h"
 #include "unit/unit.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which accesses race: each rule of cpu_shadow.h, and random histories against a rule that remembers everything. */
-#include "backends/cpu/cpu_shadow.h"
-#include "backends/cpu/cpu_lane.h"
+#include "backends/cpu/check/cpu_shadow.h"
+#include "backends/cpu/lanes/cpu_lane.h"
 #include "random.h"
 #include "unit/unit.h"
 

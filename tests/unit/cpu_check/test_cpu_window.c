@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which requests could run at the same time as which messages, from what was seen when. */
-#include "backends/cpu/cpu_window.h"
+#include "backends/cpu/check/cpu_window.h"
 #include "backends/cpu/cpu_resident.h"
 #include "unit/unit.h"
 

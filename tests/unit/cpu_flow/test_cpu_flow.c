@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A worker process may be killed at any step of cpu_flow_begin: what its flow says then is never of two requests. */
-#include "backends/cpu/cpu_flow.h"
+#include "backends/cpu/links/cpu_flow.h"
 #include "backends/cpu/cpu_resident.h"
 #include "backends/device/device_admission.h"
 #include "unit/unit.h"

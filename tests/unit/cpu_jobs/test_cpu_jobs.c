@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rings of pools: the owner takes the newest message, thieves the oldest, and each message is taken once, and whole. */
-#include "backends/cpu/cpu_jobs.h"
+#include "backends/cpu/links/cpu_jobs.h"
 #include "backends/device/device_jobs.h"
 #include "unit/unit.h"
 

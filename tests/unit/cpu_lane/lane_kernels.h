@@ -3,7 +3,7 @@
 #ifndef GYRE_TESTS_LANE_KERNELS_H
 #define GYRE_TESTS_LANE_KERNELS_H
 
-#include "backends/cpu/cpu_lane.h"
+#include "backends/cpu/lanes/cpu_lane.h"
 #include "gyre/kernel.h"
 
 #define COUNT_REQUEST(FIELD) FIELD(u32, a) FIELD(u32, b)

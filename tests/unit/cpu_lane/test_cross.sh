@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 for optimisation in -O0 -O3; do
     "$compiler" -std=gnu11 "$optimisation" -Wall -Wextra -Werror -static -Wl,--wrap=mprotect \
         -I"$source/tests/unit/cpu_lane/cross" -I"$source" -I"$source/include" -I"$source/tests" \
-        "$source/tests/unit/cpu_lane/test_cpu_lane.c" "$source/backends/cpu/cpu_lane.c" \
-        "$source/backends/cpu/cpu_fiber.c" -lm -o "$work/lanes"
+        "$source/tests/unit/cpu_lane/test_cpu_lane.c" "$source/backends/cpu/lanes/cpu_lane.c" \
+        "$source/backends/cpu/lanes/cpu_fiber.c" -lm -o "$work/lanes"
     echo "$processor $optimisation: $("$emulator" "$work/lanes")"
 done

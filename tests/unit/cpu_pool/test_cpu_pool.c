@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads of tasks: who rests takes none, who was called has one, nobody is forgotten. */
-#include "backends/cpu/cpu_pool.h"
+#include "backends/cpu/threads/cpu_pool.h"
 #include "gyre/waiting.h"
 #include "unit/unit.h"
 

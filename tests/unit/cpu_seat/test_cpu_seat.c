@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Seats: one sits at a time, and what is published is seen. Relief: a worker goes on when its thread does not come back. */
-#include "backends/cpu/cpu_relief.h"
-#include "backends/cpu/cpu_seat.h"
+#include "backends/cpu/threads/cpu_relief.h"
+#include "backends/cpu/threads/cpu_seat.h"
 #include "gyre/waiting.h"
 #include "unit/unit.h"
 

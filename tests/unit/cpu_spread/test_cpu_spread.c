@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The key pin: what it may say; and with spread, that what shares a part of the machine comes as late as possible. */
 #include "backends/cpu/cpu_backend.h"
-#include "backends/cpu/cpu_spread.h"
+#include "backends/cpu/threads/cpu_spread.h"
 #include "core/base/error.h"
 #include "core/loader/host.h"
 #include "backends/cpu/cpu_settings.h"

@@ -13,8 +13,8 @@
 #include "core/base/error.h"
 #include "core/types/compare.h"
 #include "core/types/types.h"
-#include "cuda_elf.h"
-#include "cuda_module.h"
+#include "backends/cuda/compile/cuda_elf.h"
+#include "backends/cuda/compile/cuda_module.h"
 #include "gyre/dialect/cpu_module.h"
 
 static const char vector_add[] = SOURCE_FOLDER "/tests/kernels/vector_add.gyre.c";

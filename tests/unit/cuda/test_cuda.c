@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiling with the real NVRTC: errors, options, architectures, files read. Skipped where it is missing. */
-#include "cuda_compile.h"
+#include "backends/cuda/compile/cuda_compile.h"
 #include "world.h"
 
 #include <stdlib.h>

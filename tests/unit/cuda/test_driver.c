@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is made of a driver's answers; the driver here is a table of the test's own functions. */
-#include "cuda_check.h"
-#include "cuda_context.h"
-#include "cuda_module.h"
-#include "cuda_settings.h"
-#include "cuda_shape.h"
+#include "backends/cuda/cuda_check.h"
+#include "backends/cuda/driver/cuda_context.h"
+#include "backends/cuda/compile/cuda_module.h"
+#include "backends/cuda/cuda_settings.h"
+#include "backends/cuda/compile/cuda_shape.h"
 #include "world.h"
 
 #include <string.h>

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "cuda_elf.h"
-#include "cuda_parts.h"
+#include "backends/cuda/compile/cuda_elf.h"
+#include "backends/cuda/compile/cuda_parts.h"
 
 static const char vector_add[] = SOURCE_FOLDER "/tests/kernels/vector_add.gyre.c";
 static const char *const headers[] = {SOURCE_FOLDER "/include", NULL};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The case's world, and the part of the backend that needs a GPU: here nothing is ever resident. */
 #include "world.h"
-#include "cuda_compile.h"
-#include "cuda_module.h"
-#include "cuda_quiet.h"
-#include "cuda_residents.h"
-#include "cuda_combine.h"
-#include "cuda_transfer.h"
+#include "backends/cuda/compile/cuda_compile.h"
+#include "backends/cuda/compile/cuda_module.h"
+#include "backends/cuda/presence/cuda_quiet.h"
+#include "backends/cuda/residents/cuda_residents.h"
+#include "backends/cuda/memory/cuda_combine.h"
+#include "backends/cuda/memory/cuda_transfer.h"
 
 #include <stdlib.h>
 #include <string.h>

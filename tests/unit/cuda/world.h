@@ -4,8 +4,8 @@
 #define GYRE_TESTS_UNIT_CUDA_WORLD_H
 
 #include "core/loader/host.h"
-#include "cuda_backend.h"
-#include "cuda_device.h"
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/cuda_device.h"
 #include "unit/unit.h"
 
 struct world {

@@ -3,7 +3,7 @@
  * The driver's functions. Lock: `driver_lock`, which every call takes, and a launch that blocks keeps. A call
  * that waits longer than WAIT_LIMIT_S for it ends the test: on a GPU it would hang.
  */
-#include "cuda_failure.h"
+#include "backends/cuda/cuda_failure.h"
 #include "gpu.h"
 #include "gpu_faults.h"
 

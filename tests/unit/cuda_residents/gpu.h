@@ -7,7 +7,7 @@
 #ifndef GYRE_TESTS_UNIT_CUDA_RESIDENTS_GPU_H
 #define GYRE_TESTS_UNIT_CUDA_RESIDENTS_GPU_H
 
-#include "cuda_resident.h"
+#include "backends/cuda/cuda_resident.h"
 
 extern const struct cuda_driver gpu_driver;
 /** Set before a kernel is launched. */

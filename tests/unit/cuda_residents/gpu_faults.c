@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "cuda_failure.h"
+#include "backends/cuda/cuda_failure.h"
 #include "gpu.h"
 
 static pthread_mutex_t fault_lock = PTHREAD_MUTEX_INITIALIZER; /* innermost: of `faults` */

@@ -6,10 +6,10 @@
 
 #include "../../patience.h"
 #include "core/base/error.h"
-#include "cuda_launch.h"
-#include "cuda_memory.h"
-#include "cuda_quiet.h"
-#include "cuda_transfer.h"
+#include "backends/cuda/residents/cuda_launch.h"
+#include "backends/cuda/memory/cuda_memory.h"
+#include "backends/cuda/presence/cuda_quiet.h"
+#include "backends/cuda/memory/cuda_transfer.h"
 #include "world.h"
 
 static const gyre_control_block *block_of(const struct world *world, int i)

@@ -9,11 +9,11 @@
 
 #include "../../patience.h"
 #include "core/base/error.h"
-#include "cuda_failure.h"
-#include "cuda_launch.h"
-#include "cuda_memory.h"
-#include "cuda_residents.h"
-#include "cuda_transfer.h"
+#include "backends/cuda/cuda_failure.h"
+#include "backends/cuda/residents/cuda_launch.h"
+#include "backends/cuda/memory/cuda_memory.h"
+#include "backends/cuda/residents/cuda_residents.h"
+#include "backends/cuda/memory/cuda_transfer.h"
 #include "world.h"
 
 enum { EPOCH_STOP = 2, REGION_SIZE = 4096 };

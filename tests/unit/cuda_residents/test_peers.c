@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A second GPU, whose memory the first one may touch only when it was let in. */
 #include "core/base/error.h"
-#include "cuda_combine.h"
-#include "cuda_let_in.h"
+#include "backends/cuda/memory/cuda_combine.h"
+#include "backends/cuda/memory/cuda_let_in.h"
 #include "world.h"
 
 #include <string.h>

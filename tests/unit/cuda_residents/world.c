@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A device of the test's driver, and kernels that are launched on it. */
 #include "world.h"
-#include "cuda_launch.h"
-#include "cuda_order.h"
-#include "cuda_residents.h"
-#include "cuda_transfer.h"
+#include "backends/cuda/residents/cuda_launch.h"
+#include "backends/cuda/presence/cuda_order.h"
+#include "backends/cuda/residents/cuda_residents.h"
+#include "backends/cuda/memory/cuda_transfer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "opencl_artifact.h"
-#include "opencl_loader.h"
-#include "opencl_settings.h"
-#include "opencl_source.h"
+#include "backends/opencl/compile/opencl_artifact.h"
+#include "backends/opencl/platforms/opencl_loader.h"
+#include "backends/opencl/opencl_settings.h"
+#include "backends/opencl/compile/opencl_source.h"
 
 static char said[1024]; /* the last sentence */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the CPU backend reads out of a compiler's output. */
-#include "cpu_compiler.h"
+#include "backends/cpu/compile/cpu_compiler.h"
 #include "unit/unit.h"
 
 #include <stdlib.h>

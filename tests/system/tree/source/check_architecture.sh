@@ -17,7 +17,7 @@ tell()
 # FOLDER/FILE of each line in a table of files.
 named="$(awk '
     /^### Inside core\// { folder = $3 }
-    /^\| `backends\/[a-z]+\/` \|/ { folder = $2; gsub(/`|\/$|\/`/, "", folder); next }
+    /^\| `backends\/[a-z\/]+\/` \|/ { folder = $2; gsub(/`|\/$|\/`/, "", folder); next }
     /^## / || (/^### / && !/^### Inside core\//) { folder = "" }
     folder && /^\| `/ {
         split($0, columns, " [|] ")
