@@ -543,14 +543,13 @@ static void *open_often(void *argument)
     static const char *const first = "first", *const last = "last";
     const gyre_link_desc link = join("first.out", "last");
     const gyre_pipeline_desc desc = describe(&first, &last, &link, 1);
-    const uint64_t deadline_ns = soon();
+    /* However long that takes: the other thread compiles and launches meanwhile. */
     while (opener->opened < 50) {
         gyre_pipeline *pipeline = NULL;
         const gyre_status status = gyre_pipeline_open(opener->test->runtime, &desc, &pipeline);
         require(status == GYRE_OK || status == GYRE_NOT_FOUND || status == GYRE_CLOSED ||
                 status == GYRE_INVALID);
         opener->opened += status == GYRE_OK;
-        require(gyre_now_ns() < deadline_ns);
     }
     return NULL;
 }
