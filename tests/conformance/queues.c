@@ -2,10 +2,13 @@
 /* Queues: several at once, opened and closed under load, shared by threads, full, and watched by an event
  * loop. */
 #include "conformance.h"
+#include "kernels/links.h"
 
+#include <gyre/pipeline.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,42 +57,88 @@ static void queues_have_names(struct conformance *test)
     require(gyre_queue_find(kernel, "orders") == NULL);
 }
 
-static void send_number(gyre_queue *queue, uint64_t number)
+/* A kernel whose requests and replies have a number in them. */
+struct numbered {
+    gyre_kernel *kernel;
+    size_t request, at; /* bytes of a request, and where its number is */
+    size_t reply;       /* bytes of a reply, which begins with the number, */
+    uint64_t more;      /* and so much more */
+};
+
+static void send_number(const struct numbered *to, gyre_queue *queue, uint64_t number)
 {
-    const behaviour request = {.number = number};
-    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    unsigned char request[64] = {0};
+    memcpy(request + to->at, &number, sizeof number);
+    must(gyre_send(queue, request, to->request, NULL, soon()));
+}
+
+/* Whether this number's reply is there; no other one is. */
+static bool receive_number(const struct numbered *from, gyre_queue *queue, uint64_t number,
+                           uint64_t deadline_ns)
+{
+    uint64_t reply[8];
+    const gyre_status status = gyre_receive(queue, reply, from->reply, NULL, deadline_ns);
+    require(status == GYRE_OK || deadline_ns == GYRE_NO_WAIT);
+    require(status != GYRE_OK || reply[0] == number + from->more);
+    return status == GYRE_OK;
 }
 
 /* In a queue that is kept filled there is always another request: those of the block's other queues have their turn all the same. */
-static void fill_one_and_ask_others(struct conformance *test, const char *name)
+static void fill_one_and_ask_others(struct numbered by)
 {
     enum { FILLED = 3000, MOST = 100000, EACH = 100 };
-    gyre_kernel *kernel = launch(test, "behave.gyre.c", name);
-    gyre_queue *busy = open_queue(kernel, (gyre_queue_desc){.capacity = 4096});
-    gyre_queue *others[] = {gyre_kernel_queue(kernel), open_queue(kernel, (gyre_queue_desc){.capacity = 4})};
+    gyre_queue *busy = open_queue(by.kernel, (gyre_queue_desc){.capacity = 4096});
+    gyre_queue *others[] = {gyre_kernel_queue(by.kernel),
+                            open_queue(by.kernel, (gyre_queue_desc){.capacity = 4})};
     uint64_t sent = 0, received = 0;
-    words_1 reply;
     for (; sent < FILLED; sent++)
-        send_number(busy, sent);
+        send_number(&by, busy, sent);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         const uint64_t limit = received + MOST;
-        send_number(others[i], i);
+        send_number(&by, others[i], i);
         do {
             require(received < limit);
             for (int j = 0; j < EACH; j++) {
-                must(gyre_receive(busy, &reply, sizeof reply, NULL, soon()));
-                require(reply.w[0] == ++received);
-                send_number(busy, sent++);
+                require(receive_number(&by, busy, received++, soon()));
+                send_number(&by, busy, sent++);
             }
-        } while (gyre_receive(others[i], &reply, sizeof reply, NULL, 0) != GYRE_OK);
-        require(reply.w[0] == i + 1);
+        } while (!receive_number(&by, others[i], i, GYRE_NO_WAIT));
     }
 }
 
 static void a_busy_queue_lets_others_in(struct conformance *test)
 {
-    fill_one_and_ask_others(test, "behave");
-    fill_one_and_ask_others(test, "behave_in_turn");
+    static const char *const names[] = {"behave", "behave_in_turn"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        fill_one_and_ask_others((struct numbered){.kernel = launch(test, "behave.gyre.c", names[i]),
+                                                  .request = sizeof(behaviour),
+                                                  .at = offsetof(behaviour, number),
+                                                  .reply = sizeof(words_1),
+                                                  .more = 1});
+}
+
+/* A stage has its own queues beside its links, and kernels of a file with ports are served as stages are. */
+static void a_busy_queue_of_a_stage_lets_others_in(struct conformance *test)
+{
+    static const char *const first = "pass", *const last = "finish";
+    const gyre_link_desc link = {.size = sizeof link, .from = "pass.out", .to = "finish"};
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "tested",
+                                     .entries = &first,
+                                     .entry_count = 1,
+                                     .answers = &last,
+                                     .answer_count = 1,
+                                     .links = &link,
+                                     .link_count = 1};
+    gyre_pipeline *pipeline = NULL;
+    launch(test, "links.gyre.c", first);
+    gyre_kernel *stage = launch(test, "links.gyre.c", last);
+    must(gyre_pipeline_open(test->runtime, &desc, &pipeline));
+    fill_one_and_ask_others((struct numbered){.kernel = stage, .request = sizeof(job), .reply = sizeof(job)});
+    must(gyre_pipeline_close(pipeline, soon()));
+    fill_one_and_ask_others((struct numbered){.kernel = launch(test, "links.gyre.c", "answer_by_lanes"),
+                                              .request = sizeof(word),
+                                              .reply = sizeof(word)});
 }
 
 struct load {
@@ -211,11 +260,11 @@ static void *send_until_told(void *argument)
     return NULL;
 }
 
-static void receive_tripled(gyre_queue *queue, uint64_t word)
+static void receive_tripled(gyre_queue *queue, uint64_t said)
 {
     words_1 reply;
     must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
-    require(reply.w[0] == word * 3);
+    require(reply.w[0] == said * 3);
 }
 
 /* Its few slots hold a later message while the device still ends the work that brought an earlier one. */
@@ -451,6 +500,7 @@ const struct conformance_case queue_cases[] = {
     {"several_queues_feed_one_kernel", several_queues_feed_one_kernel},
     {"queues_have_names", queues_have_names},
     {"a_busy_queue_lets_others_in", a_busy_queue_lets_others_in},
+    {"a_busy_queue_of_a_stage_lets_others_in", a_busy_queue_of_a_stage_lets_others_in},
     {"several_threads_open_and_close_queues", several_threads_open_and_close_queues},
     {"queues_come_and_go_under_load", queues_come_and_go_under_load},
     {"queues_move_between_blocks", queues_move_between_blocks},

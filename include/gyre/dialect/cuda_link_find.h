@@ -433,7 +433,9 @@ GYRE_HELPER gyre_u64 gyre_link_worth_(gyre_link_view_ *links, gyre_u32 mask)
         }
         worth |= (gyre_u64)__ballot_sync(mask, there) << first;
     }
-    return worth;
+    /* These come first: a queue that always has requests would hold them off. */
+    const gyre_u64 beside = worth & ~links->wide;
+    return beside ? beside : worth;
 }
 
 /* Looks at the queues. Those that enter no pipeline come seldom (`aside`), while there are links to look at. */
@@ -549,6 +551,13 @@ GYRE_OUTLINE_ void gyre_link_find_(const gyre_cuda_arguments &arguments, gyre_li
     __syncwarp(mask);
 }
 
+/* Of the queues of `there`, the first one from the queue on whose turn it is: none with a request is forgotten. `count` is 32 at most. */
+GYRE_HELPER gyre_u32 gyre_link_queue_in_turn_(const gyre_link_view_ *links, gyre_u32 there, gyre_u32 count)
+{
+    const gyre_u32 from = links->turn % count, behind = there >> from << from;
+    return (gyre_u32)__ffs((int)(behind ? behind : there)) - 1;
+}
+
 /*
  * Looks once at all that the host may have changed, by reads that are under way together: the order, the words of what was
  * dropped, and queues that enter no pipeline. Finds a run of such a queue (GYRE_RUN_QUEUE), another order (GYRE_RUN_NONE), or
@@ -578,11 +587,14 @@ GYRE_OUTLINE_ void gyre_link_glance_(const gyre_cuda_arguments &arguments, gyre_
     leaves = __ballot_sync(mask, leaves);
     there = __ballot_sync(mask, there);
     if (!leaves && there)
-        ours = gyre_link_look_(links, (gyre_u32)__ffs((int)there) - 1, most, 1, mask);
+        ours =
+            gyre_link_look_(links, gyre_link_queue_in_turn_(links, there, view->queue_count), most, 1, mask);
     if (lane == 0 && !ours)
         links->run.from = leaves ? GYRE_RUN_NONE : GYRE_RUN_LATER;
-    if (lane == 0 && ours)
+    if (lane == 0 && ours) {
+        links->turn++;
         gyre_turn_begins_(gyre_turn_(arguments, 0));
+    }
     __syncwarp(mask);
 }
 
