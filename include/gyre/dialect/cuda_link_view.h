@@ -719,7 +719,9 @@ GYRE_OUTLINE_ void gyre_link_open_table_(const gyre_cuda_arguments &arguments, g
 #if GYRE_ASKS
     links->talk_rests = links->talk_runs = links->talk_last = links->talked = 0;
 #endif
-    links->turn = links->enters = links->looks = links->inlets_wide = 0;
+    /* A kernel that comes back again and again begins with another queue each time. */
+    links->turn = (gyre_u32)clock64();
+    links->enters = links->looks = links->inlets_wide = 0;
     links->tight = links->aside = links->needs = links->owed = 0;
     links->wide = links->waits = 0;
     links->branch_count = 0;
