@@ -15,6 +15,7 @@
 #include "core/cluster/helper.h"
 #include "core/kernel/keyed_table.h"
 #include "core/plan/build_options.h"
+#include "gyre/thread.h"
 
 enum {
     UNDER_WAY_MAX = 256,
@@ -451,17 +452,26 @@ static void finish(struct gyre_shard *shard, gyre_status status)
 
 static void *run(void *argument)
 {
-    struct gyre_shard *shard = argument;
-    gyre_error_clear();
-    finish(shard, live(shard));
+    struct gyre_shard *const shard = argument;
+    struct gyre_shard_helper *const helper = shard->helper;
+    if (setjmp(helper->home) == 0) {
+        gyre_error_clear();
+        finish(shard, live(shard));
+    } else {
+        free(helper); /* the shard is another thread's, or gone */
+    }
     return NULL;
 }
 
-/* The shard's thread was left to a handler: this one is the shard's thread now. */
-static void *run_left(void *argument)
+/* Leaves the shard's thread to its handler, and is the shard's thread then. */
+static void *run_ender(void *argument)
 {
     struct gyre_shard *shard = argument;
     gyre_error_clear();
+    if (!gyre_shard_leave_thread(shard)) {
+        __atomic_store_n(&shard->ends_in_vain, true, __ATOMIC_RELEASE);
+        return NULL;
+    }
     const gyre_status status =
         gyre_shard_has_lease(shard) ? gyre_shard_no_return(shard) : gyre_shard_lost_lease(shard);
     leave_unfinished(shard);
@@ -482,23 +492,29 @@ static bool is_to_be_given_up(struct gyre_shard *shard)
 
 void gyre_shard_look_after(struct gyre_shard *shard)
 {
-    const uint64_t since_ns = gyre_shard_helps_since(shard);
-    if (!since_ns || gyre_clock_ns() - since_ns < LONG_NS || !is_to_be_given_up(shard) ||
-        !gyre_shard_leave_thread(shard))
+    if (shard->has_ender && !__atomic_load_n(&shard->ends_in_vain, __ATOMIC_ACQUIRE))
         return;
-    shard->is_joined =
-        gyre_thread_need(&shard->thread, run_left, shard, "to end shard %u", shard->number) != GYRE_OK;
-    if (shard->is_joined)
-        run_left(shard);
+    if (shard->has_ender)
+        pthread_join(shard->ender, NULL);
+    shard->has_ender = shard->ends_in_vain = false;
+    const uint64_t since_ns = gyre_shard_helps_since(shard);
+    if (since_ns && gyre_clock_ns() - since_ns >= LONG_NS && is_to_be_given_up(shard))
+        shard->has_ender =
+            gyre_thread_start(&shard->ender, NULL, run_ender, shard) == 0; /* or at the next look */
 }
 
 gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const struct gyre_shard_place *place,
                              bool awaits, struct gyre_shard **out)
 {
     struct gyre_shard *shard = calloc(1, sizeof *shard);
+    struct gyre_shard_helper *helper = calloc(1, sizeof *helper);
     *out = NULL;
-    if (!shard)
+    if (!shard || !helper) {
+        free(shard);
+        free(helper);
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for shard %u", number);
+    }
+    shard->helper = helper;
     shard->site = site;
     shard->number = number;
     shard->place = *place;
@@ -510,6 +526,7 @@ gyre_status gyre_shard_start(struct gyre_site *site, uint32_t number, const stru
     shard->reading.logs = site->app.shards;
     const gyre_status status = gyre_thread_need(&shard->thread, run, shard, "for shard %u", number);
     if (status != GYRE_OK) {
+        free(helper);
         free(shard);
         return status;
     }
@@ -524,7 +541,9 @@ void gyre_shard_stop(struct gyre_shard *shard, enum gyre_shard_stop_way way)
 
 void gyre_shard_join(struct gyre_shard *shard)
 {
-    if (!shard->is_joined)
+    if (shard->has_ender)
+        pthread_join(shard->ender, NULL);
+    if (shard->helper)
         pthread_join(shard->thread, NULL);
     free(shard->helper);
     free(shard);

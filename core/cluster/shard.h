@@ -65,9 +65,13 @@ struct gyre_shard {
         is_second; /* taken because the member that should own it could not take it; the member's thread's own */
     bool awaits;    /* begins by awaiting; constant */
     bool was_taken; /* the place said that it is this member's; read after the step is ENDED */
-    struct gyre_shard_helper *helper; /* atomic: helper.h; NULL: none yet */
-    bool is_joined;                   /* `thread` is no thread to be joined; the member's thread's own, */
-    uint64_t give_up_ns; /* and when a handler that does not return is given up; 0: not known yet */
+    struct gyre_shard_helper *helper; /* helper.h; NULL: `thread` was left, and is not to be joined */
+    /* the member's thread's own: the thread that ends the shard in its place, and when a handler that does not return is given up; 0: not
+     * known yet */
+    pthread_t ender;
+    bool has_ender;
+    bool ends_in_vain; /* atomic, set by the ender: the handler has returned */
+    uint64_t give_up_ns;
 
     /* the thread's own */
     struct gyre_shard_place place;

@@ -2,8 +2,6 @@
 /* See helper.h. No lock: the word says whose the shard is. */
 #include "core/cluster/helper.h"
 
-#include <stdlib.h>
-
 #include "core/cluster/shard.h"
 #include "core/kernel/help.h"
 #include "core/queue/bells.h"
@@ -19,39 +17,35 @@ void gyre_shard_begin_help(struct gyre_shard *shard)
 {
     if (shard->cannot_help || !gyre_kernel_may_be_helped(shard->kernel))
         return;
-    if (!shard->helper) /* without memory for it a thread of the device handles requests */
-        __atomic_store_n(&shard->helper, calloc(1, sizeof *shard->helper), __ATOMIC_RELEASE);
-    shard->helps =
-        gyre_queue_set_quiet(shard->queue, shard->helper && !shard->follows && !shard->trial.careful_until);
+    shard->helps = gyre_queue_set_quiet(shard->queue, !shard->follows && !shard->trial.careful_until);
 }
 
-static bool handle_here(gyre_kernel *kernel, struct gyre_shard_helper *helper)
+static gyre_status handle_here(gyre_kernel *kernel, struct gyre_shard_helper *helper)
 {
     uint32_t word = INSIDE;
     __atomic_store_n(&helper->since_ns, gyre_clock_ns(), __ATOMIC_RELAXED);
     __atomic_store_n(&helper->word, INSIDE, __ATOMIC_RELEASE);
-    const bool helped = gyre_kernel_help(kernel);
+    const gyre_status status = gyre_kernel_help(kernel);
     if (__atomic_compare_exchange_n(&helper->word, &word, AWAY, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return helped;
-    free(helper); /* the shard may be gone, and the member */
-    pthread_exit(NULL);
+        return status;
+    longjmp(helper->home, 1); /* the shard may be gone, and the member */
 }
 
 void gyre_shard_help(struct gyre_shard *shard, uint64_t count)
 {
-    if (!shard->helps || handle_here(shard->kernel, shard->helper))
+    const gyre_status status = shard->helps ? handle_here(shard->kernel, shard->helper) : GYRE_OK;
+    if (status == GYRE_OK)
         return;
     shard->helps = gyre_queue_set_quiet(shard->queue, false);
-    shard->cannot_help = true;
+    shard->cannot_help = status == GYRE_UNIMPLEMENTED;
     gyre_queue_ring_doorbell(shard->queue, count);
 }
 
 bool gyre_shard_leave_thread(struct gyre_shard *shard)
 {
-    struct gyre_shard_helper *helper = __atomic_load_n(&shard->helper, __ATOMIC_ACQUIRE);
     uint32_t word = INSIDE;
-    if (!helper ||
-        !__atomic_compare_exchange_n(&helper->word, &word, LEFT, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (!__atomic_compare_exchange_n(&shard->helper->word, &word, LEFT, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
         return false;
     shard->helper = NULL; /* that thread frees it when its handler returns */
     pthread_detach(shard->thread);
@@ -60,8 +54,8 @@ bool gyre_shard_leave_thread(struct gyre_shard *shard)
 
 uint64_t gyre_shard_helps_since(struct gyre_shard *shard)
 {
-    struct gyre_shard_helper *helper = __atomic_load_n(&shard->helper, __ATOMIC_ACQUIRE);
-    return helper && __atomic_load_n(&helper->word, __ATOMIC_ACQUIRE) == INSIDE
+    struct gyre_shard_helper *helper = shard->helper;
+    return __atomic_load_n(&helper->word, __ATOMIC_ACQUIRE) == INSIDE
                ? __atomic_load_n(&helper->since_ns, __ATOMIC_RELAXED)
                : 0;
 }

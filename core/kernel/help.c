@@ -22,15 +22,15 @@ static void end(gyre_kernel *kernel)
     pthread_mutex_unlock(&kernel->lock);
 }
 
-bool gyre_kernel_help(gyre_kernel *kernel)
+gyre_status gyre_kernel_help(gyre_kernel *kernel)
 {
     struct gyre_dispatch *dispatch;
     gyre_resident *const resident = begin(kernel, &dispatch);
     if (!resident)
-        return false;
+        return kernel->helped ? GYRE_AGAIN : GYRE_UNIMPLEMENTED;
     const bool helped = gyre_dispatch_help(dispatch, resident);
     end(kernel);
-    return helped;
+    return helped ? GYRE_OK : GYRE_UNIMPLEMENTED;
 }
 
 void gyre_kernel_await_helpers(gyre_kernel *kernel)

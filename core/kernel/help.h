@@ -11,9 +11,10 @@
 /**
  * Handles the requests that wait for the kernel in the calling thread, for as long as their handlers take: a handler that does not return
  * keeps the thread, and gyre_kernel_release tells of it as of any other. They may have been sent by a queue that is quiet
- * (gyre_queue_set_quiet). False: the kernel cannot be helped, and the caller rings the bell (gyre_queue_ring_doorbell).
+ * (gyre_queue_set_quiet). Otherwise the caller rings the bell (gyre_queue_ring_doorbell): UNIMPLEMENTED, the kernel cannot be helped; AGAIN,
+ * it has no device side at this moment, as while that is exchanged for another one. Both without a sentence.
  */
-bool gyre_kernel_help(gyre_kernel *kernel);
+gyre_status gyre_kernel_help(gyre_kernel *kernel);
 /** Before the launch. */
 static inline void gyre_kernel_set_helped(gyre_kernel *kernel, bool helped)
 {

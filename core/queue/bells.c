@@ -15,7 +15,7 @@ void gyre_queue_ring_doorbell(gyre_queue *queue, uint64_t count)
     gyre_barrier_light(queue->ring.light_sends); /* pairs with the worker's heavy barrier before it parks */
     if (__builtin_expect(__atomic_load_n(&control->device.parked, __ATOMIC_RELAXED) == 0, 1))
         return;
-    if (queue->ways.quiet)
+    if (__atomic_load_n(&queue->ways.quiet, __ATOMIC_RELAXED))
         return;
     if (queue->foreign.doorbell < 0)
         gyre_bell_ring(&control->doorbell.bell, count < INT_MAX ? (int)count : INT_MAX);

