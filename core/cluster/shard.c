@@ -458,12 +458,12 @@ static void *run(void *argument)
         gyre_error_clear();
         finish(shard, live(shard));
     } else {
-        free(helper); /* the shard is another thread's, or gone */
+        free(helper); /* this thread was left (helper.h): the shard is the ender's, or gone */
     }
     return NULL;
 }
 
-/* Leaves the shard's thread to its handler, and is the shard's thread then. */
+/* The ender (helper.h): leaves the helper in its handler, and ends the shard in its place. */
 static void *run_ender(void *argument)
 {
     struct gyre_shard *shard = argument;

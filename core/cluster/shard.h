@@ -65,12 +65,11 @@ struct gyre_shard {
         is_second; /* taken because the member that should own it could not take it; the member's thread's own */
     bool awaits;    /* begins by awaiting; constant */
     bool was_taken; /* the place said that it is this member's; read after the step is ENDED */
-    struct gyre_shard_helper *helper; /* helper.h; NULL: `thread` was left, and is not to be joined */
-    /* the member's thread's own: the thread that ends the shard in its place, and when a handler that does not return is given up; 0: not
-     * known yet */
+    struct gyre_shard_helper *helper; /* helper.h; NULL: `thread` was left, so nobody joins it */
+    /* the member's thread's own: the ender (helper.h), and the time at which a handler that does not return is given up; 0: not known yet */
     pthread_t ender;
     bool has_ender;
-    bool ends_in_vain; /* atomic, set by the ender: the handler has returned */
+    bool ends_in_vain; /* atomic; the ender sets it when the handler has returned before it */
     uint64_t give_up_ns;
 
     /* the thread's own */
@@ -83,8 +82,8 @@ struct gyre_shard {
     bool tells_work; /* the place does not say yet that the shard works, and how long a hand-over took */
     gyre_kernel *kernel;
     gyre_queue *queue;
-    bool helps;                       /* this thread handles the requests of the block that it is at, */
-    bool cannot_help;                 /* unless the kernel's device does that by threads of its own only */
+    bool helps;                       /* this thread handles the requests of the present block itself */
+    bool cannot_help;                 /* the kernel's device handles requests by its own threads only */
     char log[GYRE_CLUSTER_NAME_SIZE]; /* in.SHARD */
     uint64_t position;                /* the last block of it that was handled */
     uint64_t since;                   /* requests since the last checkpoint */

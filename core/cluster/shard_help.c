@@ -8,9 +8,9 @@
 #include "core/queue/queue.h"
 
 enum {
-    AWAY = 0,   /* the thread is in no handler */
-    INSIDE = 1, /* it is in one, or about to be */
-    LEFT = 2    /* it was in one for too long: the shard is another thread's */
+    AWAY = 0,   /* the helper is in no handler */
+    INSIDE = 1, /* the helper is in a handler, or about to call one */
+    LEFT = 2    /* the helper was in a handler for too long: the shard is the ender's */
 };
 
 void gyre_shard_begin_help(struct gyre_shard *shard)
@@ -28,7 +28,7 @@ static gyre_status handle_here(gyre_kernel *kernel, struct gyre_shard_helper *he
     const gyre_status status = gyre_kernel_help(kernel);
     if (__atomic_compare_exchange_n(&helper->word, &word, AWAY, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return status;
-    longjmp(helper->home, 1); /* the shard may be gone, and the member */
+    longjmp(helper->home, 1); /* the shard and the member may be gone */
 }
 
 void gyre_shard_help(struct gyre_shard *shard, uint64_t count)
@@ -47,7 +47,7 @@ bool gyre_shard_leave_thread(struct gyre_shard *shard)
     if (!__atomic_compare_exchange_n(&shard->helper->word, &word, LEFT, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
         return false;
-    shard->helper = NULL; /* that thread frees it when its handler returns */
+    shard->helper = NULL; /* the helper frees it when its handler returns */
     pthread_detach(shard->thread);
     return true;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts looks that find blocks at messages (busy.h). Such a look is a sample: of 100 in a second the share is off by 5 points where it is
- * half, by less elsewhere, with one of three off by more; the time that they sum up to gets the better the longer it is.
+ * Counts looks that find blocks at messages (busy.h). Each look is a sample. From the 100 looks of a second a share of one half is told with a
+ * standard error of 5 points; other shares are told better, and so is the time that a block was busy in all, the longer it is.
  *
- * Looks cost a wake-up each, so a kernel that handles nothing is looked at as seldom as the observation file is written: its counts say
- * that its blocks were not busy. When it begins to handle messages, nothing is known until a second of looks is over.
+ * Each look wakes a thread. So a kernel that handles nothing is looked at only as often as the observation file is written: the kernel's
+ * counts already say that its blocks were not busy. When the kernel begins to handle messages, no share is told until a second of looks is over.
  *
  * Lock: kernel->lock.
  */
@@ -16,10 +16,10 @@
 #include "core/kernel/control.h"
 #include "core/observation/observation.h"
 
-#define WINDOW_NS UINT64_C(1000000000)  /* time that a share is of */
+#define WINDOW_NS UINT64_C(1000000000)  /* the time that a share is told for */
 #define LATELY_NS UINT64_C(10000000000) /* after its last message a kernel is looked at often for so long */
 #define GAP_NS                                                                                               \
-    UINT64_C(250000000) /* of a longer time between two looks no more counts: the program was stopped */
+    UINT64_C(250000000) /* a longer time between two looks counts as this one: the program was stopped */
 
 struct gyre_kernel_busy {
     uint64_t looked_ns; /* when the last look was */

@@ -20,10 +20,13 @@ trap 'rm -rf "$folder"' EXIT
 # the address is that behind the call
 while IFS=' |' read -r address _; do printf '%#x\n' $((address - 1)); done <"$folder/mutants" >"$folder/addresses"
 addr2line -f -e "$program" <"$folder/addresses" | paste -d ' ' - - | sed 's/ (discriminator.*//' >"$folder/places"
-paste -d '|' "$folder/places" "$folder/mutants" | awk -F '|' -v scenario="$scenario" -v kept="$here/kept.txt" '
+paste -d '|' "$folder/places" "$folder/mutants" | awk -F '|' -v scenario="$scenario" -v kept="$here/kept.txt" -v tree="${here%/tests/simulation/memory}" '
     function trim(text) { gsub(/^ +| +$/, "", text); return text }
-    # the text of a line of a file, which may go on in the next one
+    # The text of a line of a file, which may go on in the next one. The file is that of this tree: a compiler cache may have the object from a
+    # folder that has gone.
     function text_of(file, number,    text, next_one, i) {
+        if (match(file, /\/(core|backends)\/[a-z]+\/[a-z_\/]*[.][ch]$/))
+            file = tree substr(file, RSTART)
         for (i = 1; i <= number && (getline text < file) > 0; i++)
             ;
         getline next_one < file
