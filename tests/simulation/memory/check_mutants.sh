@@ -25,7 +25,7 @@ paste -d '|' "$folder/places" "$folder/mutants" | awk -F '|' -v scenario="$scena
     # The text of a line of a file, which may go on in the next one. The file is that of this tree: a compiler cache may have the object from a
     # folder that has gone.
     function text_of(file, number,    text, next_one, i) {
-        if (match(file, /\/(core|backends)\/[a-z]+\/[a-z_\/]*[.][ch]$/))
+        if (match(file, /\/(core|backends|include)\/[a-z]+\/[a-z0-9_\/]*[.][ch]$/))
             file = tree substr(file, RSTART)
         for (i = 1; i <= number && (getline text < file) > 0; i++)
             ;
