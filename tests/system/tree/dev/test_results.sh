@@ -8,6 +8,7 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 mkdir build
+ln -s "$tree/scripts" scripts
 # shellcheck source=scripts/common.sh
 source "$tree/scripts/common.sh"
 cd "$tree"
@@ -118,6 +119,46 @@ expect "nobody, where the run was whole" "" "$(unfinished ctest.out)"
 printf '[1/2] Building C object a.o\nwarning\n[2/2] Linking b\n' | follow_build dev build.log | sed 's/, 0:0[0-9]$//' >shown
 expect "progress of a build" "gyre: dev: 1/2 built gyre: dev: 2/2 built" "$(paste -sd' ' shown)"
 expect "its log is whole, too" 3 "$(wc -l <build.log)"
+
+# what failed is repeated by itself: what passes then is unsteady; not after a crash, under a sanitizer, or when many fail
+# shellcheck disable=SC2317 # repeat_failures calls it
+run_ctest()
+{
+    asked="${*: -1}"
+    cat >"$1/junit.xml" <<'END'
+	<testcase name="unit/b" classname="unit/b" time="0.1" status="run"/>
+	</testcase>
+	<testcase name="unit/c" classname="unit/c" time="0.1" status="fail"/>
+		<failure message=""/>
+	</testcase>
+END
+}
+
+# repeated STAGE FAILED...: what becomes of these tests; unit/d crashed.
+repeated()
+{
+    local test how folder="build/$1"
+    mkdir -p "$folder"
+    rm -f "$folder"/*
+    touch "$folder/junit.xml"
+    for test in "${@:2}"; do
+        [[ "$test" == d ]] && how="Exception: SegFault" || how=Failed
+        printf ' 1/9 Test  #1: unit/%s ....***%s  0.10 sec\n' "$test" "$how" >>"$folder/tests.log"
+        printf '%s\tfailed\tunit/%s\t\n' "$1" "$test" >>"$folder/results.tsv"
+    done
+    asked=""
+    repeat_failures "$1" 10 2 >/dev/null
+    cut -f2,3 "$folder/results.tsv" | tr '\t\n' ' '
+    printf '%s' "$asked"
+}
+
+expect "what passes when it is repeated" "unsteady unit/b failed unit/c failed unit/d ^(unit/b|unit/c)\$" "$(repeated dev b c d)"
+expect "a crash is not repeated" "failed unit/d " "$(repeated dev d)"
+expect "nor what fails under a sanitizer" "failed unit/b " "$(repeated tsan b)"
+expect "nor many" "failed unit/b failed unit/c failed unit/e failed unit/f " "$(repeated dev b c e f)"
+printf 'dev\tpassed\tunit/a\t\ndev\tunsteady\tunit/b\twhy\n' >"$RESULTS"
+expect "unsteady ones are counted" "1 passed, 0 failed, 0 skipped, 1 unsteady, exit 0" "$(totals)"
+expect "and named" "dev unit/b why" "$(sed -n '/^unsteady:/{n;s/  */ /g;s/^ //;p}' out)"
 
 parts=("set-up 0:01" "dev build 2:03") SECONDS=125
 expect "what each part took" "gyre: took set-up 0:01, dev build 2:03, 2:05 in all" "$(took)"
