@@ -2,7 +2,7 @@
 /*
  * The frame of the command `gyre`: arguments, exit codes and errors, for every file cmd_<name>.c.
  *
- * To add a command, add the file cli/cmd_<name>.c and define in it
+ * To add a command, add the file cli/commands/cmd_<name>.c and define in it
  *
  *     const cli_command cli_command_<name> = {"<name>", "one line for the overview", HELP_TEXT, run};
  *

@@ -2,7 +2,7 @@
 /* Opens configurations and runtimes with the settings of the global options. */
 #include "cli/open.h"
 #include "cli/cli.h"
-#include "cli/hush.h"
+#include "cli/base/hush.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "cli/bench/bench.h"
 #include "cli/bench/rounds.h"
 #include "cli/json/json.h"
-#include "cli/table.h"
+#include "cli/base/table.h"
 
 #include <math.h>
 #include <string.h>

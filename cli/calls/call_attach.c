@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "cli/hush.h"
+#include "cli/base/hush.h"
 #include "core/base/error.h"
 #include "gyre/attach.h"
 

@@ -6,7 +6,7 @@
  */
 #include "cli/calls/call_buffers.h"
 #include "cli/open.h"
-#include "cli/output_file.h"
+#include "cli/base/output_file.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #define GYRE_CLI_CALLS_CALL_BUFFERS_H
 
 #include "cli/cli.h"
-#include "cli/input_file.h"
+#include "cli/base/input_file.h"
 
 typedef struct call_buffers {
     size_t count, bound_count;   /* the buffers that the kernel binds come first */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cases/case_turns.h"
+#include "cli/calls/call_turns.h"
 #include "core/base/secret.h"
 
 enum { CRASH_SEEDS = 10 };
@@ -117,7 +117,7 @@ int call_seeds_run(call_seeds *seeds, cli_context *cli, int (*run)(void *context
     else if (code == CLI_FAILED && seeds->seed != seeds->first && seeds->has_crashes)
         call_crash_tell(&seeds->crash, seeds->seed, stderr);
     else if (code == CLI_FAILED && seeds->seed != seeds->first)
-        case_turns_tell(path_of(seeds->files[0]), seeds->first, path_of(seeds->files[1]), seeds->seed,
+        call_turns_tell(path_of(seeds->files[0]), seeds->first, path_of(seeds->files[1]), seeds->seed,
                         stderr);
     for (size_t i = 0; i < 2; i++)
         if (seeds->files[i][0])

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "cli/input_file.h"
+#include "cli/base/input_file.h"
 
 /**
  * The option's own text, or with "@FILE" a file's. `pipes`: how long a file that is a pipe is waited for. Returns an exit code; prints

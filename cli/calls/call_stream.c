@@ -16,7 +16,7 @@
 #include "cli/calls/call_early.h"
 #include "cli/calls/call_outcome.h"
 #include "cli/cli.h"
-#include "cli/hush.h"
+#include "cli/base/hush.h"
 #include "cli/json/message_json.h"
 #include "core/base/error.h"
 #include "core/types/message.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/input_file.h"
+#include "cli/base/input_file.h"
 #include "cli/json/message_json.h"
 #include "core/base/text.h"
 

@@ -15,7 +15,7 @@
 #include <xxhash.h>
 
 #include "cli/json/json.h"
-#include "cli/output_file.h"
+#include "cli/base/output_file.h"
 #include "core/base/files.h"
 
 enum { HANDLER_MAX = 16 << 20 }; /* bytes */

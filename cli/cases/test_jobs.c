@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/signals.h"
+#include "cli/base/signals.h"
 #include "gyre/waiting.h"
 #include "core/base/error.h"
 #include "core/base/process.h"

@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/json/json.h"
-#include "cli/output_file.h"
+#include "cli/base/output_file.h"
 #include "core/base/text.h"
 
 static const char OWN_NAME[] = "gyre: "; /* in front of each line that the command says */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "cli/json/json.h"
-#include "cli/table.h"
+#include "cli/base/table.h"
 #include "core/pipeline/build.h"
 
 enum { NUMBER_SIZE = 32, LINES_SHOWN = 5 };

@@ -8,7 +8,7 @@
 
 #include "cli/calls/call_buffers.h"
 #include "cli/calls/call_stream.h"
-#include "cli/hush.h"
+#include "cli/base/hush.h"
 #include "cli/json/message_json.h"
 #include "cli/open.h"
 #include "core/api/tools.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/times.h"
+#include "cli/observed/times.h"
 
 static bool is_same(const link_row *one, const link_row *other)
 {

@@ -3,7 +3,7 @@
 #include "cli/json/json.h"
 #include "cli/observed/busy.h"
 #include "cli/observed/stat_print.h"
-#include "cli/times.h"
+#include "cli/observed/times.h"
 
 static json_t *number(uint64_t value)
 {

@@ -8,7 +8,7 @@
 
 #include "cli/observed/busy.h"
 #include "cli/observed/stat_print.h"
-#include "cli/times.h"
+#include "cli/observed/times.h"
 
 /* Writes a label's value. */
 static void put_text(FILE *out, const char *text)

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "cli/observed/stat_print.h"
-#include "cli/table.h"
-#include "cli/times.h"
+#include "cli/base/table.h"
+#include "cli/observed/times.h"
 
 enum { CELL = 32 };
 

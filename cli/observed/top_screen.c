@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/json/json.h"
-#include "cli/table.h"
-#include "cli/times.h"
+#include "cli/base/table.h"
+#include "cli/observed/times.h"
 #include "cli/observed/top_screen.h"
 
 enum { BAR = 10, SHARES_A_LINE = 10 };

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/times.h"
+#include "cli/observed/times.h"
 
 #define LONG_SECONDS      1.0 /* a request that is unanswered for longer is told */
 #define SLOW_DISK_SECONDS 0.1 /* a group of requests that takes longer to be written is told */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/observed/why.h"
-#include "cli/times.h"
+#include "cli/observed/times.h"
 
 /* Of two links the one whose messages wait for longer, or of which more are under way where no times are known. */
 static bool is_slower(const link_row *one, const link_row *other)

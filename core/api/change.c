@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of gyre.h that change a kernel while it is used (core/kernel/change.h). */
-#include "core/kernel/change.h"
+/* The functions of gyre.h that change a kernel while it is used (core/change/change.h). */
+#include "core/change/change.h"
 
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/kernel/canary.h"
+#include "core/change/canary.h"
 #include "gyre/change.h"
 
 static gyre_status check_own(const gyre_kernel *kernel, const char *call)

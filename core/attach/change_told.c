@@ -16,7 +16,7 @@
 #include "core/attach/session_kernel.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/kernel/canary.h"
+#include "core/change/canary.h"
 #include "core/links/lend.h"
 #include "core/kernel/visit.h"
 #include "gyre/change.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two handlers in one unit: the text that a canary runs, in which a kernel gives some of its messages to the handler of another file, and
- * counts what both of them did (core/kernel/canary.c). It is a text of the dialect, so every backend compiles it.
+ * counts what both of them did (core/change/canary.c). It is a text of the dialect, so every backend compiles it.
  */
 #ifndef GYRE_CORE_PIPELINE_CANARY_UNIT_H
 #define GYRE_CORE_PIPELINE_CANARY_UNIT_H

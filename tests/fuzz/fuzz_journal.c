@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/journal_view.h"
+#include "cli/views/journal_view.h"
 #include "core/journal/rewrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frame of the command: options, exit codes, tables. */
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/base/table.h"
 #include "unit/unit.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/journal_view.h"
+#include "cli/views/journal_view.h"
 #include "core/base/error.h"
 #include "core/journal/rewrite.h"
 #include "gyre/message.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The graph of a pipeline for Graphviz, whatever its kernels are called. */
-#include "cli/pipeline_view.h"
+#include "cli/views/pipeline_view.h"
 #include "gyre/message.h"
 #include "unit/unit.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report_parts.h"
-#include "cli/tar.h"
+#include "cli/doctor/report_parts.h"
+#include "cli/doctor/tar.h"
 #include "unit/unit.h"
 
 START_TEST(secrets_are_hidden_and_their_files_are_named)

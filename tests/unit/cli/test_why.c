@@ -6,7 +6,7 @@
 
 #include "cli/observed/rates.h"
 #include "cli/observed/stat_print.h"
-#include "cli/times.h"
+#include "cli/observed/times.h"
 #include "cli/observed/top_screen.h"
 #include "cli/observed/why.h"
 #include "unit/observation/folder.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of two handlers is worse (core/kernel/canary_judge.c): each bound from both sides. */
-#include "core/kernel/canary.h"
+/* Which of two handlers is worse (core/change/canary_judge.c): each bound from both sides. */
+#include "core/change/canary.h"
 #include "unit/unit.h"
 
 enum { NO_WORSE = GYRE_CANARY_NO_WORSE, FAILS = GYRE_CANARY_FAILS_MORE, SLOWER = GYRE_CANARY_SLOWER };

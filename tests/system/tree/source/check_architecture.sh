@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The tables of docs/architecture.md and the tree tell of the same folders and files: a .c file without a line, a folder of
-# the core or a public header without one, and names of what is not there are told. Headers may stand for themselves.
+# the core or of the command, or a public header without one, and names of what is not there are told. Headers may stand for themselves.
 # usage: check_architecture.sh [TREE]; prints every difference, exits 1 when there is one.
 set -euo pipefail
 cd "${1:-.}"
@@ -36,7 +36,7 @@ for folder in $(xargs -n 1 dirname <<<"$named" | sort -u); do
         grep -qxF "$file" <<<"$named" || tell "has no line for $file"
     done
 done
-for folder in core/*/; do
+for folder in core/*/ cli/*/; do
     grep -qF "| \`$folder\` |" "$page" || tell "has no line for $folder"
 done
 for header in include/gyre/*.h; do

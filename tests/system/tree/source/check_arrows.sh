@@ -62,14 +62,14 @@ for backend in backends/*/; do
             except "include[[:space:]]*\"(gyre/|backends/($name|device)/|[a-z0-9_]+\\.h\")")
 done
 
-# The inner folders of a backend are layers, in the order in which docs/architecture.md has them.
+# The inner folders of a backend, and those of the command, are layers, in the order in which docs/architecture.md has them.
 if [[ -f docs/architecture.md ]]; then
     above=""
     while IFS= read -r folder; do
         [[ "$folder" == "${last:-}"/* ]] || { above="" && last="$(dirname "$folder")"; }
         [[ -z "$above" ]] || report "$folder includes none of the folders above it" < <(includes "$folder" | only "\"($above)/")
         above="${above:+$above|}$folder"
-    done < <(sed -nE 's,^[|] .(backends/[a-z]+/[a-z]+)/. [|].*,\1,p' docs/architecture.md)
+    done < <(sed -nE 's,^[|] .((backends/[a-z]+|cli)/[a-z]+)/. [|].*,\1,p' docs/architecture.md)
 fi
 
 for transport in transports/*/; do
@@ -102,7 +102,7 @@ report "the library never prints, exits or aborts: errors are returned" \
 
 # The layers from an application's call down to the rings: a folder includes folders behind it in this list, none before it.
 above=""
-for layer in cluster attach api recovery durability links kernel device plan stages queue ring base; do
+for layer in cluster attach api recovery durability links change kernel device plan stages queue ring base; do
     [[ -z "$above" ]] || report "core/$layer includes none of the layers above it" < <(includes "core/$layer" | only "\"core/($above)/")
     above="${above:+$above|}$layer"
 done

@@ -18,9 +18,9 @@ clean_tree()
     printf '#include <dlfcn.h>\nvoid *h(void) { return dlopen("x", 0); }\n' >"$tree/core/loader/l.c"
     printf '#include <ini.h>\n' >"$tree/core/config/ini.c"
     printf '#include "gyre/backend.h"\n#include "own.h"\n' >"$tree/backends/one/one.c"
-    mkdir -p "$tree"/docs "$tree"/backends/one/{high,low}
+    mkdir -p "$tree"/docs "$tree"/backends/one/{high,low} "$tree"/cli/{high,low}
     # shellcheck disable=SC2016 # a page with backticks
-    printf '%s\n' '| `backends/one/high/` | |' '| `backends/one/low/` | |' >"$tree/docs/architecture.md"
+    printf '%s\n' '| `backends/one/high/` | |' '| `backends/one/low/` | |' '| `cli/high/` | |' '| `cli/low/` | |' >"$tree/docs/architecture.md"
     printf '#include "backends/one/low/x.h"\n' >"$tree/backends/one/high/high.c"
 }
 
@@ -66,6 +66,7 @@ caught backends/one/x.c '#include "backends/two/x.h"'
 caught backends/one/low/x.c '#include "backends/one/high/x.h"'
 caught tests/conformance/x.c '#include "core/base/b.h"'
 caught include/gyre/x.h '#include "core/base/b.h"'
+caught cli/low/x.c '#include "cli/high/x.h"'
 caught cli/x.c 'void *p(void) { return dlopen("x", 1); }'
 caught backends/one/x.c 'void *p(void) { return dlopen("x", 1); }'
 caught core/loader/x.c 'void *p(void) { return dlopen("x", 1); }'

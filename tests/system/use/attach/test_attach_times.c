@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/times.h"
+#include "cli/observed/times.h"
 #include "core/observation/observed.h"
 #include "core/ring/told_times.h"
 #include "doubles.h"
