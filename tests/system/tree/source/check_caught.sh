@@ -91,7 +91,6 @@ caught_text x.h "$spdx\n#ifndef X_H\n#define Y_H\n#endif"
 clean_tree
 printf '     .key = "used",\n     .key = "idle",\n' >"$tree/core/config/table.c"
 printf 'int u(void) { return g("used"); }\n' >"$tree/core/base/u.c"
-mkdir "$tree/cli"
 if bash "$here/check_keys.sh" "$tree" >"$tree/out" || [[ "$(grep -c 'has no effect' "$tree/out")" != 1 ]]; then
     echo "not caught: a key that nobody reads"
     failed=1
