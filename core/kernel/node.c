@@ -343,12 +343,15 @@ bool gyre_node_obeyed(gyre_kernel *kernel, uint64_t command)
 }
 
 /* Under the lock, given up meanwhile. In short looks, since blocks in a worker process may go with it, and never obey. */
-static gyre_status await_worker(gyre_kernel *kernel, uint64_t limit_ns)
+static gyre_status await_worker(gyre_kernel *kernel)
 {
+    const struct gyre_control_limits limits = gyre_control_limits_of(kernel);
     const uint64_t generation = kernel->generation, command = gyre_control_last(kernel);
     gyre_status status = GYRE_TIMEOUT;
     while (status == GYRE_TIMEOUT) {
-        const uint64_t now = gyre_clock_ns();
+        const uint64_t now = gyre_clock_ns(), limit_ns = gyre_control_is_starved(kernel, command)
+                                                             ? limits.starved_ns
+                                                             : limits.handler_ns;
         if (has_no_blocks(kernel) || kernel->generation != generation || gyre_control_obeyed(kernel, command))
             return GYRE_OK;
         if (now >= limit_ns)
@@ -363,12 +366,10 @@ static gyre_status await_worker(gyre_kernel *kernel, uint64_t limit_ns)
 
 gyre_status gyre_node_await(gyre_kernel *kernel)
 {
-    const uint64_t limit_ns = gyre_clock_ns() + gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL,
-                                                               kernel->name, "stop_timeout_ms");
     pthread_mutex_lock(&kernel->lock);
     const gyre_status status = gyre_dispatch_isolated(kernel->dispatch)
-                                   ? await_worker(kernel, limit_ns)
-                                   : gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING, limit_ns);
+                                   ? await_worker(kernel)
+                                   : gyre_control_came_back(kernel, GYRE_YIELD_TO_NOTHING);
     pthread_mutex_unlock(&kernel->lock);
     return status;
 }
