@@ -209,6 +209,9 @@ bool gyre_control_obeyed(const gyre_kernel *kernel, uint64_t command)
 bool gyre_control_is_starved(const gyre_kernel *kernel, uint64_t command)
 {
     const gyre_control_block *blocks = gyre_control_blocks(kernel);
+    if (gyre_dispatch_isolated(
+            kernel->dispatch)) /* the region's words of a worker process are not believed */
+        return false;
     for (uint32_t i = 0; i < kernel->blocks; i++)
         if (__atomic_load_n(&blocks[i].acknowledged, __ATOMIC_ACQUIRE) < command &&
             (!__atomic_load_n(&blocks[i].tells, __ATOMIC_RELAXED) ||

@@ -345,13 +345,11 @@ bool gyre_node_obeyed(gyre_kernel *kernel, uint64_t command)
 /* Under the lock, given up meanwhile. In short looks, since blocks in a worker process may go with it, and never obey. */
 static gyre_status await_worker(gyre_kernel *kernel)
 {
-    const struct gyre_control_limits limits = gyre_control_limits_of(kernel);
+    const uint64_t limit_ns = gyre_control_limits_of(kernel).handler_ns;
     const uint64_t generation = kernel->generation, command = gyre_control_last(kernel);
     gyre_status status = GYRE_TIMEOUT;
     while (status == GYRE_TIMEOUT) {
-        const uint64_t now = gyre_clock_ns(), limit_ns = gyre_control_is_starved(kernel, command)
-                                                             ? limits.starved_ns
-                                                             : limits.handler_ns;
+        const uint64_t now = gyre_clock_ns();
         if (has_no_blocks(kernel) || kernel->generation != generation || gyre_control_obeyed(kernel, command))
             return GYRE_OK;
         if (now >= limit_ns)
