@@ -296,9 +296,26 @@ static bool is_worth_another_try(const gyre_kernel *kernel, gyre_status status)
            (status == GYRE_LOST && is_isolated(kernel) && gyre_kernel_get_state(kernel) != GYRE_KERNEL_LOST);
 }
 
+/* A kernel that runs is not asked to stand still after the deadline. One that is paused stands already. Under the lock. */
+static gyre_status check_time(const gyre_kernel *kernel, uint64_t deadline_ns)
+{
+    const uint64_t now = gyre_clock_ns();
+    if (deadline_ns == GYRE_NO_WAIT || now < deadline_ns ||
+        gyre_kernel_get_state(kernel) != GYRE_KERNEL_ACTIVE)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_TIMEOUT,
+        "the deadline passed %.1f s before kernel '%s' could be asked to stand still: its file was compiled "
+        "first, or other threads had the kernel. It works on; call again with a later deadline",
+        (double)(now - deadline_ns) / 1e9, kernel->name);
+}
+
 static gyre_status try_until(struct gyre_kernel_change *change, uint64_t deadline_ns)
 {
     gyre_kernel *kernel = change->kernel;
+    const gyre_status in_time = check_time(kernel, deadline_ns);
+    if (in_time != GYRE_OK)
+        return in_time;
     for (;;) {
         const gyre_status status = try_to_take(change, deadline_ns);
         if (!is_worth_another_try(kernel, status))
@@ -341,12 +358,11 @@ static gyre_status take_kernel(struct gyre_kernel_change *change, uint64_t deadl
 /* Ends a device side that stands. Under the lock, given up meanwhile. Fails when the device does not let go, which it may do later. */
 static gyre_status leave(gyre_kernel *kernel, gyre_resident *resident)
 {
-    const uint64_t limit =
-        gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
     gyre_control_order(kernel, GYRE_VERB_STOP);
+    const uint64_t command = gyre_control_last(kernel);
     pthread_mutex_unlock(&kernel->lock);
     gyre_dispatch_notify(kernel->dispatch, resident);
-    gyre_status status = gyre_dispatch_wait(kernel->dispatch, resident, gyre_clock_ns() + limit);
+    gyre_status status = gyre_control_left(kernel, resident, command);
     const bool has_left = status == GYRE_OK || status == GYRE_LOST;
     pthread_mutex_lock(&kernel->lock);
     if (!has_left)

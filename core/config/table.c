@@ -392,7 +392,8 @@ static const struct gyre_config_row rows[] = {
      .max = 3600000,
      .preset = "10000",
      .doc =
-         "How long a launched kernel may take to report that it runs, and a migration of its state to return."},
+         "How long a launched kernel may take to report that it runs, and a migration of its state to return. So long, "
+         "too, blocks that are inside no handler are waited for."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_MS,
      .key = "stop_timeout_ms",

@@ -37,6 +37,8 @@ enum { SHARDS_A_PROCESSOR = 64 };
  * its value, so a thread can miss the host's wake. Only a wait that another thread ends early takes this long.
  */
 #define OVERTAKEN_NS UINT64_C(1000000)
+#define LOOK_NS                                                                                              \
+    UINT64_C(5000000) /* between two looks whether a block that has not left is inside a handler */
 
 uint64_t gyre_control_timed_every(const gyre_kernel *kernel)
 {
@@ -204,12 +206,65 @@ bool gyre_control_obeyed(const gyre_kernel *kernel, uint64_t command)
     return blocks_behind(kernel, command) == 0;
 }
 
+bool gyre_control_is_starved(const gyre_kernel *kernel, uint64_t command)
+{
+    const gyre_control_block *blocks = gyre_control_blocks(kernel);
+    if (gyre_dispatch_isolated(
+            kernel->dispatch)) /* the region's words of a worker process are not believed */
+        return false;
+    for (uint32_t i = 0; i < kernel->blocks; i++)
+        if (__atomic_load_n(&blocks[i].acknowledged, __ATOMIC_ACQUIRE) < command &&
+            (!__atomic_load_n(&blocks[i].tells, __ATOMIC_RELAXED) ||
+             __atomic_load_n(&blocks[i].working, __ATOMIC_RELAXED)))
+            return false;
+    return true;
+}
+
+/* A wait for blocks. */
+struct wait {
+    uint64_t command, since_ns, deadline_ns;
+    uint64_t starved_ns; /* the deadline while all blocks that are behind are at no message */
+    enum gyre_control_yield yield;
+};
+
+/* What a block that has not obeyed says of itself. */
+static const char *excuse_of(const gyre_control_block *block)
+{
+    if (!__atomic_load_n(&block->tells, __ATOMIC_RELAXED))
+        return "does not say whether it is inside a handler";
+    return __atomic_load_n(&block->working, __ATOMIC_RELAXED)
+               ? "is inside a handler"
+               : "is inside no handler, so its device has not let it run since";
+}
+
+static gyre_status tell_timeout(const gyre_kernel *kernel, const struct wait *wait, uint32_t behind)
+{
+    const gyre_control_block *blocks = gyre_control_blocks(kernel);
+    uint32_t first = 0;
+    while (first + 1 < kernel->blocks &&
+           __atomic_load_n(&blocks[first].acknowledged, __ATOMIC_RELAXED) >= wait->command)
+        first++;
+    return gyre_error_set(
+        GYRE_TIMEOUT,
+        "%u of %u blocks of kernel '%s', which is %s, did not come to a message boundary in %llu ms: "
+        "block %u %s",
+        behind, kernel->blocks, kernel->name, gyre_kernel_state_word(gyre_kernel_get_state(kernel)),
+        (unsigned long long)((gyre_clock_ns() - wait->since_ns) / 1000000), first, excuse_of(&blocks[first]));
+}
+
+static bool is_over(const gyre_kernel *kernel, const struct wait *wait)
+{
+    const uint64_t now = gyre_clock_ns();
+    return now >= wait->deadline_ns &&
+           (now >= wait->starved_ns || !gyre_control_is_starved(kernel, wait->command));
+}
+
 /* OK: every block obeyed. AGAIN: go on waiting. */
-static gyre_status look_at_blocks(const gyre_kernel *kernel, uint64_t command, enum gyre_control_yield yield,
-                                  uint64_t deadline_ns)
+static gyre_status look_at_blocks(const gyre_kernel *kernel, const struct wait *wait)
 {
     char why[64];
-    uint32_t behind = blocks_behind(kernel, command);
+    const enum gyre_control_yield yield = wait->yield;
+    uint32_t behind = blocks_behind(kernel, wait->command);
     gyre_kernel_state state = gyre_kernel_get_state(kernel);
     if (yield == GYRE_YIELD_TO_TURN && __atomic_load_n(&kernel->turn.wanted, __ATOMIC_ACQUIRE))
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is wanted by another thread", kernel->name);
@@ -223,10 +278,7 @@ static gyre_status look_at_blocks(const gyre_kernel *kernel, uint64_t command, e
     if (gyre_control_is_lost(kernel))
         return gyre_error_set(GYRE_LOST, "the device of kernel '%s' died%s", kernel->name,
                               gyre_kernel_why_lost(kernel, why, sizeof why));
-    if (gyre_clock_ns() >= deadline_ns)
-        return gyre_error_set(GYRE_TIMEOUT, "%u of %u blocks of kernel '%s' are still inside a handler",
-                              behind, kernel->blocks, kernel->name);
-    return GYRE_AGAIN;
+    return is_over(kernel, wait) ? tell_timeout(kernel, wait, behind) : GYRE_AGAIN;
 }
 
 const char *gyre_kernel_why_lost(const gyre_kernel *kernel, char *text, size_t size)
@@ -234,36 +286,71 @@ const char *gyre_kernel_why_lost(const gyre_kernel *kernel, char *text, size_t s
     return gyre_control_why_lost(kernel->control, text, size);
 }
 
-/* `since_ns`: when the wait began. */
-static void sleep_until_bell(const gyre_kernel *kernel, uint32_t seen, uint64_t since_ns,
-                             uint64_t deadline_ns)
+static void sleep_until_bell(const gyre_kernel *kernel, uint32_t seen, const struct wait *wait)
 {
     const uint64_t now = gyre_clock_ns(), limit = now + OVERTAKEN_NS;
+    const bool ends_soon = wait->deadline_ns > now && wait->deadline_ns < limit;
     if (gyre_dispatch_device_info(kernel->dispatch)->can_wake)
         gyre_futex_wait(&kernel->control->device.acknowledge_bell, seen,
-                        deadline_ns < limit ? deadline_ns : limit);
-    else if (now - since_ns >= SPIN_NS)
+                        ends_soon ? wait->deadline_ns : limit);
+    else if (now - wait->since_ns >= SPIN_NS)
         nanosleep(&(struct timespec){0, POLL_NS}, NULL);
 }
 
-gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yield yield,
-                                      uint64_t deadline_ns)
+static gyre_status await_blocks(gyre_kernel *kernel, const struct wait *wait)
 {
     const uint32_t *bell = &kernel->control->device.acknowledge_bell;
-    const uint64_t command = gyre_control_last(kernel), since_ns = gyre_clock_ns();
     gyre_status status;
     kernel->turn.inside++;
     pthread_mutex_unlock(&kernel->lock);
     for (;;) {
         uint32_t seen = __atomic_load_n(bell, __ATOMIC_ACQUIRE); /* before the look */
-        status = look_at_blocks(kernel, command, yield, deadline_ns);
+        status = look_at_blocks(kernel, wait);
         if (status != GYRE_AGAIN)
             break;
-        sleep_until_bell(kernel, seen, since_ns, deadline_ns);
+        sleep_until_bell(kernel, seen, wait);
     }
     pthread_mutex_lock(&kernel->lock);
     kernel->turn.inside--;
     pthread_cond_broadcast(&kernel->changed); /* for a thread that frees the kernel */
+    return status;
+}
+
+gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yield yield,
+                                      uint64_t deadline_ns)
+{
+    return await_blocks(kernel, &(struct wait){.command = gyre_control_last(kernel),
+                                               .since_ns = gyre_clock_ns(),
+                                               .deadline_ns = deadline_ns,
+                                               .yield = yield});
+}
+
+struct gyre_control_limits gyre_control_limits_of(const gyre_kernel *kernel)
+{
+    const struct gyre_config *config = kernel->runtime->config;
+    const uint64_t now = gyre_clock_ns();
+    return (struct gyre_control_limits){
+        .handler_ns = now + gyre_config_ns(config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms"),
+        .starved_ns = now + gyre_config_ns(config, GYRE_SECTION_KERNEL, kernel->name, "launch_timeout_ms")};
+}
+
+gyre_status gyre_control_came_back(gyre_kernel *kernel, enum gyre_control_yield yield)
+{
+    const struct gyre_control_limits limits = gyre_control_limits_of(kernel);
+    return await_blocks(kernel, &(struct wait){.command = gyre_control_last(kernel),
+                                               .since_ns = gyre_clock_ns(),
+                                               .deadline_ns = limits.handler_ns,
+                                               .starved_ns = limits.starved_ns,
+                                               .yield = yield});
+}
+
+gyre_status gyre_control_left(gyre_kernel *kernel, gyre_resident *resident, uint64_t command)
+{
+    const struct gyre_control_limits limits = gyre_control_limits_of(kernel);
+    gyre_status status = gyre_dispatch_wait(kernel->dispatch, resident, limits.handler_ns);
+    while (status == GYRE_TIMEOUT && gyre_control_is_starved(kernel, command) &&
+           gyre_clock_ns() < limits.starved_ns)
+        status = gyre_dispatch_wait(kernel->dispatch, resident, gyre_clock_ns() + LOOK_NS);
     return status;
 }
 

@@ -29,6 +29,19 @@ enum gyre_control_yield {
  */
 gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yield yield,
                                       uint64_t deadline_ns);
+/** Until when blocks that are to leave their handlers are waited for, from now on. */
+struct gyre_control_limits {
+    uint64_t handler_ns; /* `stop_timeout_ms`: a handler may take so long */
+    uint64_t
+        starved_ns; /* `launch_timeout_ms`: so long a block that is inside no handler may get no time of its device */
+};
+struct gyre_control_limits gyre_control_limits_of(const gyre_kernel *kernel);
+/** As gyre_control_acknowledged, within these limits. */
+gyre_status gyre_control_came_back(gyre_kernel *kernel, enum gyre_control_yield yield);
+/** Waits within these limits until a device side that was told to stop (`command`: gyre_control_last) has left. Without the lock. */
+gyre_status gyre_control_left(gyre_kernel *kernel, gyre_resident *resident, uint64_t command);
+/** Whether all blocks that have not obeyed `command` say that they are inside no handler. False where a worker process could say so. */
+bool gyre_control_is_starved(const gyre_kernel *kernel, uint64_t command);
 const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel);
 /** True when the device died for good. The death of a worker process, which is replaced, counts only if the kernel was given
  * up. */

@@ -46,11 +46,10 @@ static void drain_queues(gyre_kernel *kernel)
  * LOST the resident stays, because the device may still run. */
 static gyre_status leave_device(gyre_kernel *kernel)
 {
-    uint64_t limit =
-        gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
     gyre_resident *resident = kernel->resident;
+    const uint64_t command = gyre_control_last(kernel);
     pthread_mutex_unlock(&kernel->lock);
-    gyre_status status = gyre_dispatch_wait(kernel->dispatch, resident, gyre_clock_ns() + limit);
+    gyre_status status = gyre_control_left(kernel, resident, command);
     pthread_mutex_lock(&kernel->lock);
     if (status == GYRE_OK)
         gyre_keeper_left(kernel);

@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/dispatch/dispatch.h"
@@ -526,10 +525,8 @@ static bool await_let_go(gyre_kernel *kernel)
 {
     if (!kernel->resident)
         return true;
-    uint64_t limit =
-        gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
     gyre_control_order(kernel, gyre_control_verb(kernel));
-    return gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING, gyre_clock_ns() + limit) != GYRE_TIMEOUT;
+    return gyre_control_came_back(kernel, GYRE_YIELD_TO_NOTHING) != GYRE_TIMEOUT;
 }
 
 /* Leaves the queue to a handler that has not returned: gyre_kernel_free_let_go frees it once that has. */

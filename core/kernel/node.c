@@ -343,8 +343,9 @@ bool gyre_node_obeyed(gyre_kernel *kernel, uint64_t command)
 }
 
 /* Under the lock, given up meanwhile. In short looks, since blocks in a worker process may go with it, and never obey. */
-static gyre_status await_worker(gyre_kernel *kernel, uint64_t limit_ns)
+static gyre_status await_worker(gyre_kernel *kernel)
 {
+    const uint64_t limit_ns = gyre_control_limits_of(kernel).handler_ns;
     const uint64_t generation = kernel->generation, command = gyre_control_last(kernel);
     gyre_status status = GYRE_TIMEOUT;
     while (status == GYRE_TIMEOUT) {
@@ -363,12 +364,10 @@ static gyre_status await_worker(gyre_kernel *kernel, uint64_t limit_ns)
 
 gyre_status gyre_node_await(gyre_kernel *kernel)
 {
-    const uint64_t limit_ns = gyre_clock_ns() + gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL,
-                                                               kernel->name, "stop_timeout_ms");
     pthread_mutex_lock(&kernel->lock);
     const gyre_status status = gyre_dispatch_isolated(kernel->dispatch)
-                                   ? await_worker(kernel, limit_ns)
-                                   : gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING, limit_ns);
+                                   ? await_worker(kernel)
+                                   : gyre_control_came_back(kernel, GYRE_YIELD_TO_NOTHING);
     pthread_mutex_unlock(&kernel->lock);
     return status;
 }

@@ -5,7 +5,6 @@
  */
 #include "core/kernel/turn.h"
 
-#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/kernel/control.h"
 
@@ -39,10 +38,8 @@ gyre_status gyre_kernel_await_boundary(gyre_kernel *kernel)
     gyre_kernel_await_turn(kernel);
     const uint64_t generation = kernel->generation;
     if (kernel->resident) {
-        uint64_t limit =
-            gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
         gyre_control_order(kernel, gyre_control_verb(kernel));
-        status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_STOP, gyre_clock_ns() + limit);
+        status = gyre_control_came_back(kernel, GYRE_YIELD_TO_STOP);
     }
     if (status ==
         GYRE_CLOSED) { /* the kernel is being terminated, which ends at a message boundary as well */

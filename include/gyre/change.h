@@ -18,7 +18,7 @@ extern "C" {
  * clients: each request is answered once, by one of the two. The state may have further fields, or be converted by
  * GYRE_MIGRATE(old, new) in the new file. After any failure the old handler works on, unless the error is LOST: INCOMPATIBLE for other messages, another form, or a state that
  * cannot become the new one; UNIMPLEMENTED for kernels with ports; INVALID for a stage of a pipeline and for queues with `threads = one`; TIMEOUT when a handler did not return until
- * `deadline_ns`; else the errors of a launch.
+ * `deadline_ns`, or when that passed while the file was compiled: the kernel is not asked to stand still then; else the errors of a launch.
  */
 GYRE_API gyre_status gyre_kernel_swap(gyre_kernel *kernel, const char *source, uint64_t deadline_ns);
 

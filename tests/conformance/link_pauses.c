@@ -6,6 +6,7 @@
 
 #include <gyre/pipeline.h>
 #include <pthread.h>
+#include <string.h>
 
 /* `kernel` -> finish, whose first kernel has so many blocks. */
 struct pair {
@@ -165,10 +166,36 @@ static void a_queue_ends_beside_the_flows_of_its_stage(struct conformance *test)
     }
 }
 
+/* stop_timeout_ms is for handlers: blocks that are inside none are waited for although they take longer to look at a new table. */
+static void blocks_without_messages_have_more_time(struct conformance *test)
+{
+    static const char *const settings[] = {"kernel.default.stop_timeout_ms=1", NULL};
+    enum { TURNS = 8 };
+    const gyre_queue_desc desc = {.size = sizeof desc};
+    struct conformance hasty = *test;
+    struct pair pair = {0};
+    if (strcmp(test->backend, "cpu") != 0) /* its blocks say whether they are inside a handler */
+        return;
+    hasty.runtime = open_with(test, settings);
+    pair.first = launch_as(&hasty, "pass", "first", 1);
+    pair.last = launch_as(&hasty, "finish", "last", 1);
+    join_pair(&hasty, &pair);
+    for (int turn = 0; turn < TURNS; turn++) {
+        gyre_queue *queue = NULL;
+        must(gyre_pipeline_queue_open(pair.pipeline, NULL, &desc, &queue));
+        gyre_queue_close(queue);
+    }
+    must(gyre_pipeline_close(pair.pipeline, soon()));
+    must(gyre_kernel_terminate(pair.first, soon(), NULL));
+    must(gyre_kernel_terminate(pair.last, soon(), NULL));
+    gyre_close(hasty.runtime);
+}
+
 const struct conformance_case link_pause_cases[] = {
     {"pauses_keep_the_order_of_messages", pauses_keep_the_order_of_messages},
     {"pauses_lose_nothing_of_several_blocks", pauses_lose_nothing_of_several_blocks},
     {"a_stage_brings_nothing_into_its_next_pipeline", a_stage_brings_nothing_into_its_next_pipeline},
     {"a_queue_ends_beside_the_flows_of_its_stage", a_queue_ends_beside_the_flows_of_its_stage},
+    {"blocks_without_messages_have_more_time", blocks_without_messages_have_more_time},
     {NULL, NULL},
 };

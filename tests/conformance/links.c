@@ -612,7 +612,7 @@ static void a_pipeline_that_is_not_made_leaves_its_kernels_alone(struct conforma
         must(gyre_pipeline_close(pipeline, soon()));
         pipeline = NULL;
     }
-    require_sentence("still inside a handler");
+    require_sentence("did not come to a message boundary");
     must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
     must(gyre_call(queue, &other, sizeof other, &reply, sizeof reply, NULL, soon()));
     gyre_status opened = GYRE_TIMEOUT;

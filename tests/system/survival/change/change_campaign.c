@@ -69,6 +69,12 @@ struct campaign {
     double longest_ms;                                  /* of what a change took, with its compilation */
 };
 
+/* A deadline for a change, which compiles first: the senders of several campaigns leave the compiler a small part of the processors. */
+static uint64_t when_compiled(void)
+{
+    return gyre_in_ms(patiently(180000));
+}
+
 static uint64_t choose(struct campaign *campaign, uint64_t below)
 {
     return random_below(&campaign->random, below);
@@ -146,8 +152,8 @@ static uint64_t other_version(struct campaign *campaign, const struct subject *s
 static void swap_it(struct campaign *campaign, struct subject *subject)
 {
     const uint64_t version = other_version(campaign, subject);
-    if (!is_done(campaign, subject, gyre_kernel_swap(subject->kernel, file_of(subject, version), soon()),
-                 "a swap"))
+    if (!is_done(campaign, subject,
+                 gyre_kernel_swap(subject->kernel, file_of(subject, version), when_compiled()), "a swap"))
         return;
     note_version(subject, version);
     campaign->swaps++;
@@ -155,7 +161,7 @@ static void swap_it(struct campaign *campaign, struct subject *subject)
 
 static void roll_back(struct campaign *campaign, struct subject *subject)
 {
-    const gyre_status status = gyre_kernel_swap_back(subject->kernel, soon());
+    const gyre_status status = gyre_kernel_swap_back(subject->kernel, when_compiled());
     if (subject->former == NONE) {
         expect_refused(campaign, status, GYRE_INVALID, "was never swapped");
     } else if (subject->former_device != subject->device) {
@@ -169,7 +175,7 @@ static void roll_back(struct campaign *campaign, struct subject *subject)
 static gyre_status move_to(const struct campaign *campaign, const struct subject *subject, unsigned device)
 {
     const struct place *place = &campaign->devices[device];
-    return gyre_kernel_move(subject->kernel, place->backend, place->number, soon());
+    return gyre_kernel_move(subject->kernel, place->backend, place->number, when_compiled());
 }
 
 static void move_it(struct campaign *campaign, struct subject *subject)
@@ -192,7 +198,7 @@ static void refuse_it(struct campaign *campaign, struct subject *subject)
     char broken[512];
     snprintf(broken, sizeof broken, "%s/ledger_broken.gyre.c", kernels_folder());
     const char *const source = choose(campaign, 2) ? broken : "/nowhere.gyre.c";
-    const gyre_status status = gyre_kernel_swap(subject->kernel, source, soon());
+    const gyre_status status = gyre_kernel_swap(subject->kernel, source, when_compiled());
     require(status == GYRE_FAILED || status == GYRE_NOT_FOUND || campaign->has_workers);
     require(status != GYRE_OK);
     campaign->refusals++;
@@ -209,7 +215,8 @@ static gyre_status try_it(const struct subject *subject, uint64_t version, uint6
                                    .messages = messages,
                                    .time_ns = patiently(UINT64_C(60000000000))};
     *report = (gyre_canary_report){.size = sizeof *report};
-    return gyre_kernel_swap_canary(subject->kernel, file_of(subject, version), &desc, soon(), report);
+    return gyre_kernel_swap_canary(subject->kernel, file_of(subject, version), &desc, when_compiled(),
+                                   report);
 }
 
 /* A unit that could not be taken out again, because worker processes died over that, has a way back. */
@@ -217,7 +224,7 @@ static void leave_unit(struct campaign *campaign, struct subject *subject)
 {
     if (!strstr(gyre_error_text(), "keeps both handlers"))
         return;
-    while (!is_done(campaign, subject, gyre_kernel_swap_back(subject->kernel, soon()), "a way back"))
+    while (!is_done(campaign, subject, gyre_kernel_swap_back(subject->kernel, when_compiled()), "a way back"))
         continue;
     subject->former = NONE; /* the unit: this program does not bring it back */
 }
@@ -265,11 +272,12 @@ static void end_canary(struct campaign *campaign, struct subject *subject)
     if (subject->kind == LOAD_LEDGER || campaign->has_workers) /* whose deaths end it as well */
         return;
     require(pthread_create(&thread, NULL, try_in_thread, &trial) == 0);
-    for (const uint64_t limit = soon();
-         gyre_kernel_swap(subject->kernel, "/nowhere.gyre.c", soon()) != GYRE_AGAIN;)
+    for (const uint64_t limit = when_compiled();
+         gyre_kernel_swap(subject->kernel, "/nowhere.gyre.c", when_compiled()) != GYRE_AGAIN;)
         require(gyre_now_ns() < limit);
-    expect_refused(campaign, gyre_kernel_move(subject->kernel, "cpu", 0, soon()), GYRE_AGAIN, "has a canary");
-    must(gyre_kernel_swap_back(subject->kernel, soon()));
+    expect_refused(campaign, gyre_kernel_move(subject->kernel, "cpu", 0, when_compiled()), GYRE_AGAIN,
+                   "has a canary");
+    must(gyre_kernel_swap_back(subject->kernel, when_compiled()));
     require(pthread_join(thread, NULL) == 0);
     require(trial.status == GYRE_FAILED && strstr(trial.report.text, "a rollback was asked for"));
     require(!trial.report.took_over && !trial.report.was_worse);
@@ -303,7 +311,7 @@ static void compile_all(struct campaign *campaign)
         struct subject *subject = &campaign->subjects[i];
         const uint64_t versions = subject->kind == LOAD_LEDGER ? 2 : 3;
         for (uint64_t version = versions; version >= 1; version--) {
-            must(gyre_kernel_swap(subject->kernel, file_of(subject, version), soon()));
+            must(gyre_kernel_swap(subject->kernel, file_of(subject, version), when_compiled()));
             for (unsigned device = campaign->device_count; subject->kind != LOAD_KEYED && device-- > 0;)
                 if (campaign->device_count > 1)
                     must(move_to(campaign, subject, device));

@@ -529,7 +529,7 @@ static void a_paused_kernel_stays_paused(void)
     must(gyre_kernel_deactivate(kernel, soon()));
     const entry request = {add_of(&self, self.sent++)};
     must(gyre_send(self.queue, &request, sizeof request, NULL, soon()));
-    must(gyre_kernel_swap(kernel, file("ledger_2"), soon()));
+    must(gyre_kernel_swap(kernel, file("ledger_2"), gyre_now_ns())); /* it stands already */
     must(gyre_kernel_info_get(kernel, &info));
     require(info.state == GYRE_KERNEL_INACTIVE && info.queued == 1);
     must(gyre_kernel_activate(kernel, soon()));
@@ -543,9 +543,7 @@ static void a_paused_kernel_stays_paused(void)
 
 static void refuse(gyre_kernel *kernel, const char *source, gyre_status status, const char *sentence)
 {
-    char path[600];
-    snprintf(path, sizeof path, "%s", source);
-    const gyre_status found = gyre_kernel_swap(kernel, path, soon());
+    const gyre_status found = gyre_kernel_swap(kernel, source, soon());
     if (found != status || !strstr(gyre_error_text(), sentence))
         fprintf(stderr, "%s: %d, %s\n", source, (int)found, gyre_error_text());
     require(found == status && strstr(gyre_error_text(), sentence));
@@ -559,6 +557,8 @@ static void what_cannot_be_is_refused_whole(void)
     gyre_runtime *runtime = open_plain(NULL);
     gyre_kernel *kernel = launch_ledger(runtime, "ledger_1", &totals);
     call_some(kernel, &self, 1);
+    require(gyre_kernel_swap(kernel, file("ledger_2"), gyre_now_ns()) == GYRE_TIMEOUT);
+    require(strstr(gyre_error_text(), "before kernel 'ledger' could be asked to stand still"));
     refuse(kernel, file("ledger_broken"), GYRE_FAILED, "no_such_name");
     refuse(kernel, file("ledger_small"), GYRE_INCOMPATIBLE, "its state 'ledger_state' cannot become");
     refuse(kernel, file("none_of_that_name"), GYRE_NOT_FOUND, "none_of_that_name");

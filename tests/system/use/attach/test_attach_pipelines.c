@@ -570,7 +570,7 @@ static void entries_that_slow_handlers_know_are_freed(void)
                 continue;
             }
             require(strstr(gyre_error_text(), "has not returned") ||
-                    strstr(gyre_error_text(), "still inside a handler"));
+                    strstr(gyre_error_text(), "did not come to a message boundary"));
             refused++;
         }
         gyre_queue_close(queue); /* its entry is in tables that the handler's block uses yet */
