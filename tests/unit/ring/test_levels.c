@@ -171,6 +171,23 @@ START_TEST(who_waits_for_a_message_before_a_full_ring_leaves_with_its_queue)
 }
 END_TEST
 
+/* Its request stays in front of the ring, and is handled once there is room: the caller has to know that it was sent. */
+START_TEST(who_gives_up_a_call_before_a_full_ring_knows_its_number)
+{
+    const uint64_t number = 4;
+    uint64_t reply;
+    gyre_completion completion = {0};
+    start_full();
+    const uint64_t expected = gyre_queue_next_number(device.queue);
+    ck_assert_int_eq(gyre_call(device.queue, &number, 8, &reply, 8, &completion, gyre_in_ms(20)),
+                     GYRE_TIMEOUT);
+    ck_assert_uint_eq(gyre_queue_next_number(device.queue), expected + 1);
+    ck_assert_uint_eq(completion.index, expected);
+    ck_assert_int_eq(completion.outcome, 0);
+    ring_device_finish(&device);
+}
+END_TEST
+
 /* ---- ends ---- */
 
 static void *call_patiently(void *argument)
@@ -257,6 +274,7 @@ TCase *ring_level_cases(void)
     tcase_add_test(tcase, who_waits_for_a_message_before_a_full_ring_sleeps_until_its_deadline);
     tcase_add_test(tcase, who_waits_for_a_message_that_another_takes_is_told);
     tcase_add_test(tcase, who_waits_for_a_message_before_a_full_ring_leaves_with_its_queue);
+    tcase_add_test(tcase, who_gives_up_a_call_before_a_full_ring_knows_its_number);
     tcase_add_test(tcase, calls_before_the_ring_are_answered_while_it_drains);
 #if GYRE_FAULT_POINTS
     tcase_add_test(tcase, a_queue_ends_while_its_thread_begins);
