@@ -26,6 +26,7 @@
 #include "core/plan/queue_plan.h"
 #include "core/queue/convert.h"
 #include "core/queue/end.h"
+#include "core/queue/label.h"
 #include "core/queue/life.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
@@ -532,9 +533,9 @@ static bool await_let_go(gyre_kernel *kernel)
 /* Leaves the queue to a handler that has not returned: gyre_kernel_free_let_go frees it once that has. */
 static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
-    gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR,
-                     "%s; the memory of its queue '%s' stays until the handler returns", gyre_error_text(),
-                     gyre_queue_name(queue));
+    char label[GYRE_LABEL_SIZE];
+    gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "%s; the memory of %s stays until the handler returns",
+                     gyre_error_text(), gyre_queue_label(queue, label, sizeof label));
     gyre_view_for(queue)->let_go = gyre_control_last(kernel);
     gyre_queue_leave_sets(queue);
     gyre_queue_abandon(queue);
@@ -601,8 +602,9 @@ void gyre_kernel_close_queue(gyre_queue *queue)
 /* Sets and logs the error of a gyre_queue_close that is refused, because that call returns no status. */
 static void refuse_to_close(const gyre_queue *queue)
 {
-    gyre_error_set(GYRE_INVALID, "gyre_queue_close: '%s' of kernel '%s' %s", gyre_queue_name(queue),
-                   gyre_view_of(queue)->kernel->name,
+    char label[GYRE_LABEL_SIZE];
+    gyre_error_set(GYRE_INVALID, "gyre_queue_close: %s of kernel '%s' %s",
+                   gyre_queue_label(queue, label, sizeof label), gyre_view_of(queue)->kernel->name,
                    gyre_view_of(queue)->of_shards
                        ? "is a ring of shards, which use it on: gyre_shards_close closes all their rings"
                        : "enters a pipeline, which uses it on: gyre_pipeline_close closes all its queues");

@@ -105,24 +105,6 @@ static gyre_status add_unanswered(gyre_status status, uint64_t number)
                           status == GYRE_TIMEOUT ? " in time" : "");
 }
 
-/* In a queue with levels (line.h): waits until the call's reply is in the ring, or gives the call up. *index: before, the
- * call's ticket; after, the index of its slot. */
-static gyre_status await_ticket(gyre_queue *queue, uint64_t *index, uint64_t deadline_ns)
-{
-    const uint64_t ticket = *index;
-    gyre_status status = gyre_queue_wait(queue, gyre_wait_ticket, ticket, GYRE_BELL_DEVICE, deadline_ns);
-    gyre_producer_take(queue);
-    const bool found = gyre_ticket_find(queue, ticket, index);
-    if (!found)
-        queue->line->abandon(queue, ticket);
-    gyre_producer_give(queue);
-    if (status == GYRE_OK)
-        return status;
-    if (found)
-        leave_slot(queue, *index, GYRE_MARK_ABANDONED);
-    return add_unanswered(status, ticket);
-}
-
 /* A call: its request, and the caller's places for the reply, the completion and the info. The latter two may be NULL. */
 struct exchange {
     struct gyre_outgoing request; /* one */
@@ -166,6 +148,26 @@ static void tell_unanswered(const struct exchange *exchange, uint64_t index)
 {
     if (exchange->completion)
         *exchange->completion = (gyre_completion){.index = index};
+}
+
+/* In a queue with levels (line.h): waits until the call's reply is in the ring, or gives the call up. *index: before, the
+ * call's ticket, which the caller knows its request by; after, the index of its slot. */
+static gyre_status await_ticket(gyre_queue *queue, uint64_t *index, const struct exchange *exchange,
+                                uint64_t deadline_ns)
+{
+    const uint64_t ticket = *index;
+    gyre_status status = gyre_queue_wait(queue, gyre_wait_ticket, ticket, GYRE_BELL_DEVICE, deadline_ns);
+    gyre_producer_take(queue);
+    const bool found = gyre_ticket_find(queue, ticket, index);
+    if (!found)
+        queue->line->abandon(queue, ticket);
+    gyre_producer_give(queue);
+    if (status == GYRE_OK)
+        return status;
+    if (found)
+        leave_slot(queue, *index, GYRE_MARK_ABANDONED);
+    tell_unanswered(exchange, ticket);
+    return add_unanswered(status, ticket);
 }
 
 /* Waits for the reply to request `index`, which was sent, and takes it; or gives the call up. */
@@ -231,12 +233,12 @@ __attribute__((noinline)) static gyre_status exchange_make(gyre_queue *queue, st
     if (__builtin_expect(converted != NULL, 0)) { /* calls of the usual kind leave the allocator alone */
         gyre_queue_recall(queue, converted, status == GYRE_OK, 1);
     }
-    if (status == GYRE_OK && __builtin_expect(queue->line != NULL, 0))
-        status = await_ticket(queue, &index, deadline_ns);
+    if (status != GYRE_OK)
+        tell_unanswered(exchange, UINT64_MAX);
+    else if (__builtin_expect(queue->line != NULL, 0))
+        status = await_ticket(queue, &index, exchange, deadline_ns);
     if (status == GYRE_OK)
         status = take_reply(queue, index, exchange, deadline_ns);
-    else
-        tell_unanswered(exchange, UINT64_MAX);
     gyre_queue_leave(queue, inside);
     return status;
 }

@@ -46,56 +46,85 @@ static enum outcome request_post(gyre_queue *queue, const void *request, size_t 
     return granted ? POSTED : FULL;
 }
 
+/* One try of a sender: puts the request if it is the sender's turn and there is room. */
+static enum outcome request_try(gyre_queue *queue, struct gyre_sender *sender,
+                                const struct gyre_outgoing *request, enum gyre_mark mark, uint64_t *index,
+                                bool *is_closed)
+{
+    const gyre_header none = {0}, *whole = request->headers ? request->headers : &none;
+    enum outcome outcome = FULL;
+    gyre_producer_take(queue);
+    *is_closed = gyre_queue_closed(queue);
+    if (!*is_closed && gyre_senders_admit(queue, sender, 1))
+        outcome = request_post(queue, request->bytes, request->size, whole, mark, index);
+    if (outcome == POSTED)
+        gyre_senders_passed(queue, sender);
+    gyre_producer_give(queue);
+    return outcome;
+}
+
+/* Ends the send of a request that was tried: tells of it, and lets the next sender have its turn. */
+static gyre_status request_end(gyre_queue *queue, struct gyre_sender *sender,
+                               const struct gyre_outgoing *request, uint64_t index, enum outcome outcome)
+{
+    if (outcome == POSTED) {
+        gyre_queue_ring_doorbell(queue, 1);
+        GYRE_PROBE3(sent, gyre_queue_name(queue), index, UINT64_C(1));
+    }
+    gyre_senders_leave(queue, sender);
+    return outcome == DUPLICATE ? tell_duplicate(queue, request->headers->id) : GYRE_OK;
+}
+
 gyre_status gyre_queue_post(gyre_queue *queue, const struct gyre_outgoing *request, enum gyre_mark mark,
                             uint64_t *index, uint64_t deadline_ns, bool *inside)
 {
-    const gyre_header none = {0}, *whole = request->headers ? request->headers : &none;
-    const size_t size = request->size;
     struct gyre_sender sender = {0};
     gyre_status status = GYRE_OK;
     enum outcome outcome = FULL;
     while (status == GYRE_OK && outcome == FULL) {
-        gyre_producer_take(queue);
-        const bool is_closed = gyre_queue_closed(queue);
-        if (!is_closed && gyre_senders_admit(queue, &sender, 1))
-            outcome = request_post(queue, request->bytes, size, whole, mark, index);
-        if (outcome == POSTED)
-            gyre_senders_passed(queue, &sender);
-        gyre_producer_give(queue);
+        bool is_closed;
+        outcome = request_try(queue, &sender, request, mark, index, &is_closed);
         gyre_queue_stay(queue, deadline_ns, inside);
         if (outcome != FULL)
             continue;
-        const uint64_t bytes = gyre_queue_bytes_for(queue, request->bytes, size);
+        const uint64_t bytes = gyre_queue_bytes_for(queue, request->bytes, request->size);
         status = is_closed ? gyre_queue_tell_closed(queue)
                            : gyre_queue_make_room(queue, &sender, bytes, deadline_ns);
     }
-    if (outcome == POSTED) {
-        gyre_queue_ring_doorbell(queue, 1);
-        GYRE_PROBE3(sent, gyre_queue_name(queue), *index, UINT64_C(1));
-    }
-    gyre_senders_leave(queue, &sender);
-    return outcome == DUPLICATE ? tell_duplicate(queue, whole->id) : status;
+    const gyre_status end = request_end(queue, &sender, request, *index, outcome);
+    return end == GYRE_OK ? status : end;
 }
 
+/* Sends a further request of a batch, if there is room. Without room the batch ends: nothing is dropped or counted as refused
+ * for a request that the caller has not lost. */
+static gyre_status post_further(gyre_queue *queue, const struct gyre_outgoing *request, bool *has_room)
+{
+    struct gyre_sender sender = {0};
+    bool is_closed;
+    uint64_t index = 0;
+    const enum outcome outcome = request_try(queue, &sender, request, GYRE_MARK_SEND, &index, &is_closed);
+    *has_room = outcome != FULL;
+    return request_end(queue, &sender, request, index, outcome);
+}
+
+/* As in batches of other queues, only the first request waits for room. */
 static gyre_status post_all(gyre_queue *queue, struct gyre_outgoing requests, struct gyre_sent *sent,
                             uint64_t deadline_ns)
 {
-    gyre_status status = GYRE_OK;
-    bool inside = false;
-    for (sent->count = 0; status == GYRE_OK && sent->count < requests.count;
-         sent->count += status == GYRE_OK) {
-        uint64_t index = 0;
-        /* as in batches of other queues, only the first request waits for room */
-        status = gyre_queue_post(queue, &requests, GYRE_MARK_SEND, &index,
-                                 sent->count ? GYRE_NO_WAIT : deadline_ns, &inside);
-        if (sent->count == 0)
-            sent->first = index;
+    bool inside = false, has_room = true;
+    gyre_status status =
+        gyre_queue_post(queue, &requests, GYRE_MARK_SEND, &sent->first, deadline_ns, &inside);
+    for (sent->count = status == GYRE_OK; status == GYRE_OK && sent->count < requests.count;) {
         requests.bytes = (const unsigned char *)requests.bytes + requests.size;
         if (requests.headers)
             requests.headers++;
+        status = post_further(queue, &requests, &has_room);
+        if (!has_room)
+            break;
+        sent->count += status == GYRE_OK;
     }
     gyre_queue_leave(queue, inside);
-    return sent->count && status == GYRE_AGAIN ? GYRE_OK : status;
+    return status;
 }
 
 gyre_status gyre_queue_post_batch(gyre_queue *queue, const struct gyre_outgoing *requests,

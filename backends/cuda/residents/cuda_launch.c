@@ -94,6 +94,12 @@ static gyre_status check_room(const gyre_resident *resident, uint32_t each, cons
             "kernel '%s': a block of %u threads with %u bytes of shared memory does not fit a "
             "multiprocessor; launch fewer lanes",
             name, resident->threads, resident->shared_size);
+    if (left == 0)
+        return device->host->error(
+            GYRE_INVALID,
+            "kernel '%s' needs multiprocessors, and other kernels hold all %u that Gyre may use; release one of "
+            "these kernels, or launch on another device",
+            name, device->sm_count);
     if (resident->sms > left)
         return device->host->error(
             GYRE_INVALID,

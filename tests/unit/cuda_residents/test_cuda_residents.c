@@ -333,6 +333,10 @@ START_TEST(kernels_share_the_multiprocessors_that_gyre_may_use)
     ck_assert_ptr_null(third);
     ck_assert_ptr_nonnull(
         strstr(gyre_error_text(), "other kernels hold 4, and Gyre may use 5; launch at most 1"));
+    world.device.sm_count = 2 * BLOCKS;
+    ck_assert_int_eq(cuda_launch(&world.module, &desc, &third), GYRE_INVALID);
+    ck_assert_ptr_nonnull(
+        strstr(gyre_error_text(), "other kernels hold all 4 that Gyre may use; release one"));
     free(control);
     stop(&world, 0);
     start(&world, 2); /* what another gave back can be had */

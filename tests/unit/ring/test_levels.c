@@ -171,6 +171,59 @@ START_TEST(who_waits_for_a_message_before_a_full_ring_leaves_with_its_queue)
 }
 END_TEST
 
+/* Its request stays in front of the ring, and is handled once there is room: the caller has to know that it was sent. */
+START_TEST(who_gives_up_a_call_before_a_full_ring_knows_its_number)
+{
+    const uint64_t number = 4;
+    uint64_t reply;
+    gyre_completion completion = {0};
+    start_full();
+    const uint64_t expected = gyre_queue_next_number(device.queue);
+    ck_assert_int_eq(gyre_call(device.queue, &number, 8, &reply, 8, &completion, gyre_in_ms(20)),
+                     GYRE_TIMEOUT);
+    ck_assert_uint_eq(gyre_queue_next_number(device.queue), expected + 1);
+    ck_assert_uint_eq(completion.index, expected);
+    ck_assert_int_eq(completion.outcome, 0);
+    ring_device_finish(&device);
+}
+END_TEST
+
+/* ---- batches ---- */
+
+/* A batch that finds room for some of its requests ends there, as in a queue without levels: nothing is discarded for the rest,
+ * which the caller sends again. */
+static void batch_ends_where_room_ends(struct gyre_queue_options options, size_t room)
+{
+    uint64_t numbers[8] = {1, 2, 3, 4, 5, 6, 7, 8}, reply = 0;
+    size_t sent = 0;
+    options.capacity = 2;
+    options.policy = GYRE_FULL_DROP_NEWEST;
+    ring_device_start(&device, options, 1);
+    ring_device_hold(&device, true);
+    ck_assert_int_eq(gyre_send_batch(device.queue, numbers, 8, 8, &sent, GYRE_NO_WAIT), GYRE_OK);
+    ck_assert_uint_eq(sent, room);
+    ck_assert_uint_eq(ring_device_stats(&device).dropped, 0);
+    ck_assert_int_eq(gyre_send_batch(device.queue, numbers, 8, 8, &sent, GYRE_NO_WAIT), GYRE_DROPPED);
+    ck_assert_uint_eq(sent, 0);
+    ck_assert_uint_eq(ring_device_stats(&device).dropped, 1);
+    ring_device_hold(&device, false);
+    for (size_t i = 0; i < room; i++) {
+        ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(patiently(5000))), GYRE_OK);
+        ck_assert_uint_eq(reply, numbers[i] + 1);
+    }
+    ring_device_finish(&device);
+}
+
+START_TEST(a_batch_drops_nothing_while_some_of_it_finds_room)
+{
+    struct gyre_queue_options with_ids = ring_options();
+    with_ids.header_size = 16;
+    with_ids.dedup = 4;
+    batch_ends_where_room_ends(with_ids, 2);
+    batch_ends_where_room_ends(level_options(), 4); /* two in the ring, two in front of it */
+}
+END_TEST
+
 /* ---- ends ---- */
 
 static void *call_patiently(void *argument)
@@ -257,6 +310,8 @@ TCase *ring_level_cases(void)
     tcase_add_test(tcase, who_waits_for_a_message_before_a_full_ring_sleeps_until_its_deadline);
     tcase_add_test(tcase, who_waits_for_a_message_that_another_takes_is_told);
     tcase_add_test(tcase, who_waits_for_a_message_before_a_full_ring_leaves_with_its_queue);
+    tcase_add_test(tcase, who_gives_up_a_call_before_a_full_ring_knows_its_number);
+    tcase_add_test(tcase, a_batch_drops_nothing_while_some_of_it_finds_room);
     tcase_add_test(tcase, calls_before_the_ring_are_answered_while_it_drains);
 #if GYRE_FAULT_POINTS
     tcase_add_test(tcase, a_queue_ends_while_its_thread_begins);

@@ -144,7 +144,7 @@ static void closing_a_queue(const struct stuck *stuck)
     gyre_queue_close(second);
     require_quick(start);
     end(callers);
-    require(strstr(log_text, "the memory of its queue '' stays until the handler returns"));
+    require(strstr(log_text, "the memory of the queue stays until the handler returns"));
 }
 
 struct pause {
