@@ -37,8 +37,8 @@ enum { SHARDS_A_PROCESSOR = 64 };
  * its value, so a thread can miss the host's wake. Only a wait that another thread ends early takes this long.
  */
 #define OVERTAKEN_NS UINT64_C(1000000)
-#define LOOK_NS                                                                                              \
-    UINT64_C(5000000) /* between two looks whether a block that has not left is inside a handler */
+/* Between two looks whether a block that has not left is inside a handler. */
+#define LOOK_NS UINT64_C(5000000)
 
 uint64_t gyre_control_timed_every(const gyre_kernel *kernel)
 {
@@ -209,8 +209,7 @@ bool gyre_control_obeyed(const gyre_kernel *kernel, uint64_t command)
 bool gyre_control_is_starved(const gyre_kernel *kernel, uint64_t command)
 {
     const gyre_control_block *blocks = gyre_control_blocks(kernel);
-    if (gyre_dispatch_isolated(
-            kernel->dispatch)) /* the region's words of a worker process are not believed */
+    if (gyre_dispatch_isolated(kernel->dispatch)) /* what a worker process wrote is not believed */
         return false;
     for (uint32_t i = 0; i < kernel->blocks; i++)
         if (__atomic_load_n(&blocks[i].acknowledged, __ATOMIC_ACQUIRE) < command &&

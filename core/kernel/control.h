@@ -31,9 +31,9 @@ gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yie
                                       uint64_t deadline_ns);
 /** Until when blocks that are to leave their handlers are waited for, from now on. */
 struct gyre_control_limits {
-    uint64_t handler_ns; /* `stop_timeout_ms`: a handler may take so long */
+    uint64_t handler_ns; /* `stop_timeout_ms`: for a block that is inside a handler */
     uint64_t
-        starved_ns; /* `launch_timeout_ms`: so long a block that is inside no handler may get no time of its device */
+        starved_ns; /* `launch_timeout_ms`: for one that is inside none, to which its device gives no time */
 };
 struct gyre_control_limits gyre_control_limits_of(const gyre_kernel *kernel);
 /** As gyre_control_acknowledged, within these limits. */
