@@ -30,9 +30,11 @@ struct cpu_turn {
     int64_t
         due_ns; /* when the worker's next reminder is due, as it last said; GYRE_KEYED_NO_DUE: it has none */
     uint64_t from; /* the control region of the kernel whose messages are handled; 0: a client's */
-    bool awaited;  /* its thread waits here */
-    bool inside;   /* its turn ended inside of a handler */
-    bool vain;     /* its last turn did nothing, and nobody did anything since */
+    uint64_t index,
+        next_index; /* of the request that the message belongs to which is handled; of the next one's */
+    bool awaited;   /* its thread waits here */
+    bool inside;    /* its turn ended inside of a handler */
+    bool vain;      /* its last turn did nothing, and nobody did anything since */
     /* of the handler that runs */
     bool is_guarded;  /* `out` leads out of it */
     bool given_up;    /* it waits for ever, and has to leave by `out` */

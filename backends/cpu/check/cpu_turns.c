@@ -5,6 +5,7 @@
  */
 #include "backends/cpu/check/cpu_turns.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,9 +23,10 @@
 enum {
     NAP_FIRST_NS = 50000,
     NAP_MAX_NS = 1000000,
-    TURN_NS = 1000, /* what a turn takes in virtual time */
-    CALL_NS = 100,  /* what it takes to ask for the time */
-    POINT_ODDS = 16 /* one in so many accesses ends a turn */
+    TURN_NS = 1000,     /* what a turn takes in virtual time */
+    CALL_NS = 100,      /* what it takes to ask for the time */
+    POINT_ODDS = 16,    /* one in so many accesses ends a turn */
+    ACCESSES_MAX = 8192 /* of a run, in its turns_file */
 };
 #define BEGIN_NS UINT64_C(1000000000000)
 /* how much later it is when a process goes on in place of one that ended */
@@ -43,7 +45,8 @@ struct cpu_turns {
     uint64_t switches, switches_most; /* how often one did; how often one may, 0: any number of times */
     uint32_t quiet;                   /* accesses since the turn began, beyond that number */
     bool finds_deadlocks;
-    FILE *log; /* the turns_file; NULL: none */
+    FILE *log;         /* the turns_file; NULL: none */
+    uint32_t accesses; /* that it has */
 };
 
 static _Thread_local struct cpu_turns *current; /* for cpu_turns_time_ns */
@@ -389,10 +392,45 @@ static const char *sender_of(const struct cpu_turns *turns, uint64_t from)
 void cpu_turns_note(struct cpu_worker *worker, uint32_t entry, uint64_t index, uint32_t hops)
 {
     const struct cpu_turns *const turns = worker->turn.turns;
+    worker->turn.next_index = index;
     if (turns && turns->log)
         fprintf(turns->log, "%s %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu32 " %s\n",
                 worker->resident->kernel->name, worker->block, entry, index, hops,
                 sender_of(turns, worker->turn.from));
+}
+
+/* What is compared of bytes: themselves, or a number that follows from all of them. */
+static uint64_t number_of(const void *at, uint64_t size)
+{
+    const unsigned char *const bytes = at;
+    uint64_t number = 0;
+    if (size <= sizeof number)
+        memcpy(&number, bytes, size);
+    else
+        for (uint64_t i = 0; i < size; i++)
+            number = (number ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return number;
+}
+
+void cpu_turns_note_access(struct cpu_worker *worker, const struct cpu_touch *touch, uint32_t lane)
+{
+    struct cpu_turns *const turns = worker->turn.turns;
+    char memory[128];
+    Dl_info file;
+    if (!turns || !turns->log || turns->accesses == ACCESSES_MAX || !dladdr(touch->code, &file) ||
+        !file.dli_fname)
+        return;
+    const uint64_t message =
+        number_of(worker->watched->request, worker->resident->kernel->sizes.request_least);
+    turns->accesses++;
+    cpu_finding_memory(worker, touch, memory, sizeof memory);
+    fprintf(turns->log,
+            "@\t%s\t%s\t%" PRIu64 "\t%" PRIx64 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64
+            "\t%" PRIx64 "\t%lx\t%s\t%s\n",
+            worker->resident->kernel->name, sender_of(turns, worker->turn.from), worker->turn.index, message,
+            lane, touch->how, (uint64_t)(uintptr_t)touch->at, touch->size, number_of(touch->at, touch->size),
+            (unsigned long)((const char *)touch->code - (const char *)file.dli_fbase - 1), file.dli_fname,
+            memory);
 }
 
 /* ---- the device ---- */
@@ -400,7 +438,7 @@ void cpu_turns_note(struct cpu_worker *worker, uint32_t entry, uint64_t index, u
 gyre_status cpu_turns_open(struct gyre_device *device)
 {
     struct cpu_settings *const settings = &device->settings;
-    if (!(settings->checks & (CPU_CHECK_SCHEDULE | CPU_CHECK_ORDER | CPU_CHECK_DEADLOCK | CPU_CHECK_CRASH)))
+    if (!(settings->checks & ~(uint32_t)CPU_CHECK_TRAFFIC)) /* it counts what lanes do, in any order */
         return GYRE_OK;
     struct cpu_turns *const turns = calloc(1, sizeof *turns);
     if (!turns)

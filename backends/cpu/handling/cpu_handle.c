@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gives one message to the handler of a worker (cpu_handle.h). No state. */
 #include "backends/cpu/handling/cpu_handle.h"
+
+#include <string.h>
+
 #include "backends/cpu/check/cpu_check.h"
 #include "backends/cpu/check/cpu_explore.h"
 #include "backends/cpu/check/cpu_finding.h"
@@ -8,6 +11,8 @@
 #include "backends/cpu/lanes/cpu_lane.h"
 #include "backends/cpu/cpu_resident.h"
 #include "backends/cpu/check/cpu_watched.h"
+
+enum { FILL_MAX = 65536 };
 
 /* With turns: a handler that waits for ever is left from here on. */
 static void begin_guard(struct cpu_turn *turn)
@@ -78,11 +83,23 @@ static int handle_in_turns(struct cpu_worker *worker, const struct cpu_lanes_mes
     return GYRE_OUTCOME_FAILED;
 }
 
+/*
+ * What a handler does not write of its reply must not depend on what lay there: with checks it is always the same bytes, which are zero for
+ * other programs, as without checks. Longer replies have tails, whose bytes nobody sees that were not written.
+ */
+static void fill_reply(const struct cpu_worker *worker, void *reply, const gyre_context *context)
+{
+    const gyre_u32 size = worker->resident->kernel->sizes.reply;
+    if (worker->watched && reply && !context->foreign)
+        memset(reply, CPU_FILL, size < FILL_MAX ? size : FILL_MAX);
+}
+
 int cpu_handle(const void *request, void *reply, void *state, void *scratch, const gyre_binding *buffers,
                gyre_context *context)
 {
     struct cpu_worker *worker = context->owner;
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
+    fill_reply(worker, reply, context);
     if (gyre_form_shares(kernel->form))
         return handle_by_lanes(request, reply, state, buffers, context);
     if (__builtin_expect(worker->turn.turns != NULL, 0))
