@@ -38,6 +38,8 @@ struct cpu_turn {
     /* of the handler that runs */
     bool is_guarded;  /* `out` leads out of it */
     bool given_up;    /* it waits for ever, and has to leave by `out` */
+    bool asked_time;  /* it asked for the time, and the time did not leap since */
+    uint64_t leap_ns; /* how far it leapt last for this message; 0: not yet */
     uint64_t repeats; /* how often in turn it found at a place what it found there before */
     uint32_t next_look;
     struct cpu_look looks[CPU_LOOKS_MAX], last;

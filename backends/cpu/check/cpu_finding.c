@@ -447,8 +447,11 @@ void cpu_finding_add_waiter(const struct cpu_worker *worker, const void *code, c
 
 void cpu_finding_waiters(const struct cpu_worker *worker, const char *list)
 {
-    log_finding(worker, "deadlock", "nobody can go on: %s; what they look at was the same %d times in turn",
-                list, CPU_LOOKS_IN_VAIN);
+    log_finding(
+        worker, "deadlock",
+        "nobody can go on: %s; what they look at was the same %" PRIu64
+        " times in turn (for a loop that counts its looks and gives up later, set backend.cpu.looks higher)",
+        list, worker->resident->device->settings.looks);
 }
 
 void cpu_finding_stuck(gyre_context *context, const void *code)

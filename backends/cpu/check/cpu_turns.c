@@ -29,6 +29,12 @@ enum {
     ACCESSES_MAX = 8192 /* of a run, in its turns_file */
 };
 #define BEGIN_NS UINT64_C(1000000000000)
+/* how much later it is when all wait, and one of them asks for the time in its loop: each time more, up to two weeks */
+#define LEAP_FIRST_NS UINT64_C(1000000)
+#define LEAP_MAX_NS   UINT64_C(1000000000000000)
+#define LEAP_GROWS    8
+/* in place of so many looks one is enough for that */
+#define LOOKS_FOR_TIME 64
 /* how much later it is when a process goes on in place of one that ended */
 #define CRASH_NS UINT64_C(1000000000)
 /* After so many accesses a turn ends even beyond the limit of switches, because the handler may wait for another one. */
@@ -45,6 +51,7 @@ struct cpu_turns {
     uint64_t switches, switches_most; /* how often one did; how often one may, 0: any number of times */
     uint32_t quiet;                   /* accesses since the turn began, beyond that number */
     bool finds_deadlocks;
+    uint64_t looks;    /* so many in vain are for ever */
     FILE *log;         /* the turns_file; NULL: none */
     uint32_t accesses; /* that it has */
 };
@@ -84,7 +91,11 @@ static uint64_t pass_time(struct cpu_turns *turns, uint64_t ns)
 
 gyre_u64 cpu_turns_time_ns(void)
 {
-    return current ? pass_time(current, CALL_NS) : gyre_clock_ns();
+    if (!current)
+        return gyre_clock_ns();
+    if (current->holder) /* it is the handler that asks */
+        current->holder->asked_time = true;
+    return pass_time(current, CALL_NS);
 }
 
 /* ---- whose turn it is ---- */
@@ -171,9 +182,16 @@ static void nap(struct cpu_turns *turns, uint64_t *nap_ns)
 
 /* ---- handlers that wait for each other ---- */
 
+/* After how many looks in vain a handler is taken to wait; soon where it may wait for a time, because that passes then. */
+static uint64_t looks_of(const struct cpu_turn *turn)
+{
+    const bool leaps = turn->asked_time && turn->leap_ns <= LEAP_MAX_NS;
+    return turn->turns->looks / (leaps ? LOOKS_FOR_TIME : 1);
+}
+
 static bool waits_for_ever(const struct cpu_turn *turn)
 {
-    return turn->inside && turn->is_guarded && turn->repeats >= CPU_LOOKS_IN_VAIN;
+    return turn->inside && turn->is_guarded && turn->repeats >= looks_of(turn);
 }
 
 /* Whether some are inside of handlers, each of them waits, and nobody else has anything to do. */
@@ -186,6 +204,27 @@ static bool are_stuck(const struct cpu_turns *turns)
         waiting += turn->inside;
     }
     return waiting > 0;
+}
+
+bool cpu_turns_leap(struct cpu_worker *worker)
+{
+    struct cpu_turn *const turn = &worker->turn;
+    if (!turn->turns || !turn->asked_time || turn->leap_ns > LEAP_MAX_NS)
+        return false;
+    turn->leap_ns = turn->leap_ns ? turn->leap_ns * LEAP_GROWS : LEAP_FIRST_NS;
+    pass_time(turn->turns, turn->leap_ns);
+    turn->asked_time = false;
+    turn->repeats = 0;
+    return true;
+}
+
+/* As cpu_turns_leap, for the first one of those who wait that asked for the time. */
+static bool leap(const struct cpu_turns *turns)
+{
+    bool leapt = false;
+    for (struct cpu_turn *turn = turns->list; turn && !leapt; turn = turn->next)
+        leapt = turn->inside && cpu_turns_leap(turn->worker);
+    return leapt;
 }
 
 /* Tells who waits where, and has all of them leave their handlers. */
@@ -298,7 +337,7 @@ static void look_for_deadlock(struct cpu_turn *turn, const struct cpu_touch *tou
     pthread_mutex_lock(&turns->lock);
     turn->inside = true;
     const bool stuck = are_stuck(turns);
-    if (stuck)
+    if (stuck && !leap(turns))
         give_up(turns, turn);
     turn->inside = false;
     pthread_mutex_unlock(&turns->lock);
@@ -322,7 +361,7 @@ void cpu_turns_point(struct cpu_worker *worker, const struct cpu_touch *touch)
         return;
     turns->switches++;
     turns->quiet = 0;
-    if (turn->repeats >= CPU_LOOKS_IN_VAIN && touch->how & GYRE_TOUCH_ATOMIC)
+    if (turn->repeats >= looks_of(turn) && touch->how & GYRE_TOUCH_ATOMIC)
         look_for_deadlock(turn, touch);
     if (!turn->given_up)
         stop_inside(turn);
@@ -455,6 +494,7 @@ gyre_status cpu_turns_open(struct gyre_device *device)
     turns->clock_ns = BEGIN_NS + (cpu_crash_was(settings) ? CRASH_NS : 0);
     /* what a run of lanes wrote is taken back before the next one: nobody else may see it */
     turns->inner = settings->seeds == 1;
+    turns->looks = settings->looks;
     turns->finds_deadlocks = settings->checks & CPU_CHECK_DEADLOCK;
     settings->follow = CPU_FOLLOW_NEVER; /* a thread that runs another stage has no turn of its own there */
     device->turns = turns;

@@ -60,6 +60,12 @@ void cpu_turns_note_access(struct cpu_worker *worker, const struct cpu_touch *to
 /** A handler touches state or a buffer: the turn may end here. The caller has the lock of the device's checks. */
 void cpu_turns_point(struct cpu_worker *worker, const struct cpu_touch *touch);
 
+/**
+ * Everybody waits. If this worker's handler asked for the time since it last leapt, it may wait for a time: makes it later, and true. The
+ * caller has the lock of the device's checks.
+ */
+bool cpu_turns_leap(struct cpu_worker *worker);
+
 /** The time of handlers and reminders: virtual with turns. */
 uint64_t cpu_turns_now(const struct cpu_worker *worker);
 /** The same for the services of handlers, in a thread whose worker has its turn. */

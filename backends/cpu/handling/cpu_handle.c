@@ -18,6 +18,8 @@ enum { FILL_MAX = 65536 };
 static void begin_guard(struct cpu_turn *turn)
 {
     turn->given_up = false;
+    turn->asked_time = false;
+    turn->leap_ns = 0;
     turn->repeats = 0;
     turn->waits_for[0] = '\0';
     turn->is_guarded = true;
