@@ -17,7 +17,7 @@
 #include "backends/cpu/check/cpu_watched.h"
 #include "backends/cpu/check/cpu_written.h"
 
-enum { WRITES_FIRST = 1024 };
+enum { WRITES_FIRST = 1024, SCRATCH_FILL = 0xA5 };
 
 /* At most 8 bytes that were written. */
 struct write {
@@ -148,7 +148,7 @@ static int run_seed(struct cpu_worker *worker, const struct cpu_lanes_message *m
                                  : one;
     memcpy(message->reply, explored->before, explored->reply_size);
     if (scratch)
-        memset(message->scratch, CPU_FILL, scratch);
+        memset(message->scratch, SCRATCH_FILL, scratch);
     explored->count = 0;
     context->failed = 0;
     worker->watched->seed = seed;

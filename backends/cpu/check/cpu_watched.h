@@ -30,9 +30,6 @@ struct cpu_sent {
 
 enum { CPU_SENT_MAX = 4096 };
 
-/** The byte that memory is full of which a handler has to write before it reads. */
-enum { CPU_FILL = 0xA5 };
-
 enum { CPU_HANDLED_MAX = 65536, CPU_PLACES_MAX = 64, CPU_PAIRS_MAX = 256 };
 
 /** A message that was handled: for the sentence about a race with a later message. */

@@ -12,7 +12,7 @@
 #include "backends/cpu/cpu_resident.h"
 #include "backends/cpu/check/cpu_watched.h"
 
-enum { FILL_MAX = 65536 };
+enum { CLEARED_MAX = 65536 };
 
 /* With turns: a handler that waits for ever is left from here on. */
 static void begin_guard(struct cpu_turn *turn)
@@ -86,14 +86,14 @@ static int handle_in_turns(struct cpu_worker *worker, const struct cpu_lanes_mes
 }
 
 /*
- * What a handler does not write of its reply must not depend on what lay there: with checks it is always the same bytes, which are zero for
- * other programs, as without checks. Longer replies have tails, whose bytes nobody sees that were not written.
+ * What a handler does not write of its reply must not be what lay there, of this program or another message: with checks it is zero. Longer
+ * replies have tails, of which nobody sees the bytes that were not written.
  */
-static void fill_reply(const struct cpu_worker *worker, void *reply, const gyre_context *context)
+static void clear_reply(const struct cpu_worker *worker, void *reply)
 {
     const gyre_u32 size = worker->resident->kernel->sizes.reply;
-    if (worker->watched && reply && !context->foreign)
-        memset(reply, CPU_FILL, size < FILL_MAX ? size : FILL_MAX);
+    if (worker->watched && reply)
+        memset(reply, 0, size < CLEARED_MAX ? size : CLEARED_MAX);
 }
 
 int cpu_handle(const void *request, void *reply, void *state, void *scratch, const gyre_binding *buffers,
@@ -101,7 +101,7 @@ int cpu_handle(const void *request, void *reply, void *state, void *scratch, con
 {
     struct cpu_worker *worker = context->owner;
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
-    fill_reply(worker, reply, context);
+    clear_reply(worker, reply);
     if (gyre_form_shares(kernel->form))
         return handle_by_lanes(request, reply, state, buffers, context);
     if (__builtin_expect(worker->turn.turns != NULL, 0))

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One of two types of requests: the lane that stores last decides. What no lane wrote of the reply is the same bytes in each run.
+/* One of two types of requests: the lane that stores last decides. What no lane wrote of the reply is zero.
  * call: --check schedule --seeds 20 --lanes 4
  * request: {"type":"add","to":7}
  * fails: differs with the order: seeds 1, 2
- * says: ends with {"type":"sum","spare":2779096485,"value":
+ * says: ends with {"type":"sum","spare":0,"others":[0,0,0,0,0,0],"value":
  * says: ; request: {"type":"add","to":7}
  */
 #include <gyre/kernel.h>
 
 #define ADD(FIELD) FIELD(u32, to)
 GYRE_MESSAGE(add, ADD)
-#define SUM(FIELD) FIELD(u32, spare) FIELD(u32, value)
+#define SUM(FIELD) FIELD(u32, spare) FIELD(u32, others[6]) FIELD(u32, value)
 GYRE_MESSAGE(sum, SUM)
 #define BELL(FIELD) FIELD(u64, time)
 GYRE_MESSAGE(bell, BELL)
