@@ -8,7 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { THREADS_MAX = 1024, STACK_MIN = 16384, SEEDS_MAX = 1000000, SWITCHES_MAX = 1000000 };
+enum {
+    THREADS_MAX = 1024,
+    STACK_MIN = 16384,
+    SEEDS_MAX = 1000000,
+    SWITCHES_MAX = 1000000,
+    LOOKS_MIN = 1000,
+    LOOKS_MAX = 1000000000
+};
 
 struct reader {
     const gyre_host *host;
@@ -188,6 +195,9 @@ static gyre_status read_one(const struct reader *reader, struct cpu_settings *se
         status = read_number(reader, 0, UINT64_C(1) << 62, "a number from 0", &settings->crash_message);
     } else if (!strcmp(key, "crash_step")) {
         status = read_number(reader, 0, UINT64_C(1) << 62, "a number from 0", &settings->crash_step);
+    } else if (!strcmp(key, "looks")) {
+        status =
+            read_number(reader, LOOKS_MIN, LOOKS_MAX, "a number from 1000 to 1000000000", &settings->looks);
     } else if (!strcmp(key, "seed")) {
         status = read_number(reader, 1, UINT64_C(1) << 62, "a number from 1", &settings->seed);
     } else if (!strcmp(key, "seeds")) {
@@ -203,6 +213,7 @@ gyre_status cpu_settings_read(const gyre_host *host, const gyre_parameter *param
                               struct cpu_settings *settings)
 {
     *settings = (struct cpu_settings){.threads = 1,
+                                      .looks = 200000,
                                       .seed = 1,
                                       .seeds = 1,
                                       .lane_stack_size = 65536,

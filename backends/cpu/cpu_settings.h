@@ -45,6 +45,7 @@ struct cpu_settings {
     uint64_t crash_message, crash_step;
     uint64_t seed;     /* the first seed of the check `schedule`; at least 1 */
     uint64_t seeds;    /* how many seeds each message is run with; at least 1 */
+    uint64_t looks;    /* what found the same so often in turn, while all wait, waits for ever */
     uint64_t switches; /* how often a lane or a turn is left at an access at most; 0: any number of times */
 };
 

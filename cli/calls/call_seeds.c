@@ -34,13 +34,16 @@ bool call_seeds_are_compared(const char *checks, const char *pipeline)
 bool call_seeds_are_whole(const char *checks, const char *pipeline, uint64_t count)
 {
     return call_seeds_are_compared(checks, pipeline) ||
-           (count > 1 && has_word(checks, "deadlock") && !has_word(checks, "schedule"));
+           (count > 1 && call_seeds_decide(checks) && !has_word(checks, "schedule"));
 }
 
 bool call_seeds_decide(const char *checks)
 {
-    return has_word(checks, "schedule") || has_word(checks, "order") || has_word(checks, "deadlock") ||
-           has_word(checks, "crash");
+    static const char *const words[] = {"races", "memory", "deadlock", "schedule", "order", "crash"};
+    bool decides = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words && !decides; i++)
+        decides = has_word(checks, words[i]);
+    return decides;
 }
 
 /* Makes an empty file for the order of a run, and the setting that names it. */

@@ -30,8 +30,8 @@ typedef struct call_seeds {
 bool call_seeds_are_compared(const char *checks, const char *pipeline);
 
 /**
- * Whether all requests run anew with each of `count` seeds (0: not given). Beside the checks that compare answers `deadlock` does, because
- * the seed decides which blocks wait for each other; then only what a check fails is told.
+ * Whether all requests run anew with each of `count` seeds (0: not given). Beside the checks that compare answers the others do, because
+ * the seed decides which block gets which message, and who waits for whom; then only what a check fails is told.
  */
 bool call_seeds_are_whole(const char *checks, const char *pipeline, uint64_t count);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compares two files with a line for each message: kernel, block, entry, number of the request, links behind it, sender (call_turns.h). */
 #include "cli/calls/call_turns.h"
+#include "cli/calls/call_accesses.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -26,9 +27,13 @@ static turns read_turns(const char *path)
     size_t room = 0;
     turn one;
     FILE *file = fopen(path, "re");
-    while (file && read.count < MESSAGES_MAX &&
-           fscanf(file, "%63s %" SCNu32 " %" SCNu32 " %" SCNu64 " %" SCNu32 " %63s", one.kernel, &one.block,
-                  &one.entry, &one.index, &one.hops, one.from) == 6) {
+    char *line = NULL;
+    size_t line_room = 0;
+    while (file && read.count < MESSAGES_MAX && getline(&line, &line_room, file) > 0) {
+        if (line[0] == '@' ||
+            sscanf(line, "%63s %" SCNu32 " %" SCNu32 " %" SCNu64 " %" SCNu32 " %63s", one.kernel, &one.block,
+                   &one.entry, &one.index, &one.hops, one.from) != 6)
+            continue; /* an access, of which call_accesses tells */
         if (read.count == room) {
             room = room ? 2 * room : 1024;
             turn *more = realloc(read.all, room * sizeof *more);
@@ -38,6 +43,7 @@ static turns read_turns(const char *path)
         }
         read.all[read.count++] = one;
     }
+    free(line);
     if (file)
         fclose(file);
     return read;
@@ -107,6 +113,8 @@ void call_turns_tell(const char *first_path, uint64_t first_seed, const char *ot
             out,
             "gyre: with both seeds each kernel handled messages of the same requests in the same order: what "
             "differs is by which link they came, or which of them ran at once\n");
+    call_accesses_tell((const char *const[]){first_path, other_path},
+                       (const uint64_t[]){first_seed, other_seed}, out);
     free(first.all);
     free(other.all);
 }

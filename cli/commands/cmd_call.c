@@ -522,7 +522,7 @@ static int check_save(const call_run *call)
             call->cli, "--save is for a kernel that runs with --check%s",
             call->case_path ? "; --case has a file already"
             : call->pipeline
-                ? ", and for a pipeline with --check schedule, order, crash, or deadlock with --seeds"
+                ? ", and for a pipeline with --check schedule, order, crash, or another one with --seeds"
                 : "");
     return case_file_spare(call->save);
 }
@@ -538,8 +538,9 @@ static int set_checks(call_run *call)
     if (!call->checks)
         return call->seed || call->seeds
                    ? cli_usage_error(
-                         cli, "--seed and --seeds are for --check schedule, order, deadlock or crash, and no "
-                              "--check is there")
+                         cli,
+                         "--seed and --seeds are for --check races, memory, deadlock, schedule, order or "
+                         "crash, and no --check is there")
                    : CLI_OK;
     if (call->attach)
         return cli_usage_error(cli, "--check is for handlers that run here; a server has its own settings");
@@ -553,10 +554,11 @@ static int set_checks(call_run *call)
     if (length < 0 || (size_t)length >= sizeof settings[0])
         return cli_usage_error(cli, "--check: expected words such as races,memory, found '%s'", call->checks);
     if (!call->case_path && (call->seed || call->seeds) && !call_seeds_decide(call->checks))
-        return cli_usage_error(cli,
-                               "--seed and --seeds are for --check schedule, order, deadlock or crash, and "
-                               "--check is '%s', for which a seed decides nothing",
-                               call->checks);
+        return cli_usage_error(
+            cli,
+            "--seed and --seeds are for --check races, memory, deadlock, schedule, order or "
+            "crash, and --check is '%s', for which a seed decides nothing",
+            call->checks);
     call->is_whole = call_seeds_are_whole(call->checks, call->pipeline, call->seeds);
     call_seeds_init(&call->runs, call->checks, call->seed, call->seeds);
     if (call->seed && !call->is_whole)

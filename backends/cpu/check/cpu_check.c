@@ -159,6 +159,7 @@ void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t si
     if (runs_in_order(worker->resident) && watched->since <= watched->last)
         watched->since = watched->last + 1;
     watched->last = watched->message;
+    worker->turn.index = worker->turn.next_index++;
     watched->request = request;
     watched->request_size = size;
     watched->text[0] = '\0';
@@ -313,6 +314,8 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
     }
     if (worker->turn.given_up && worker->lanes)
         cpu_lanes_abandon(context);
+    if (!belongs_to_message(range))
+        cpu_turns_note_access(worker, &touch, lane_of(context));
     if (checks & CPU_CHECK_MEMORY)
         cpu_written_check(context, &touch);
     if (checks & CPU_CHECK_RACES)

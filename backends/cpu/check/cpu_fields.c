@@ -83,6 +83,26 @@ static bool next_field(const char **at, const gyre_type *type, uint64_t *offset,
     return true;
 }
 
+/* ---- one of several types ---- */
+
+static const char CHOICE[] = "gyre_used gyre_used;u32 gyre_choice;";
+enum { CHOICE_FIELDS = 2 };
+
+const gyre_type *cpu_fields_chosen(const gyre_type *type, const void *request, uint64_t *skip)
+{
+    uint32_t number = 0, count = 0;
+    *skip = 0;
+    if (!type->field_types || strncmp(type->fields, CHOICE, sizeof CHOICE - 1) != 0)
+        return type;
+    memcpy(&number, (const unsigned char *)request + sizeof number, sizeof number);
+    while (type->field_types[CHOICE_FIELDS + count])
+        count++;
+    if (number == 0 || number > count)
+        return type;
+    *skip = GYRE_CHOICE_FRONT;
+    return type->field_types[CHOICE_FIELDS + number - 1];
+}
+
 /* ---- the name of a field ---- */
 
 static void put_indices(struct sink *sink, const struct field *field, uint64_t index)
@@ -196,23 +216,39 @@ static bool put_array(struct sink *sink, const struct field *field, const unsign
     return right;
 }
 
-static bool put_message(struct sink *sink, const gyre_type *type, const unsigned char *bytes, int depth)
+static bool put_fields(struct sink *sink, const gyre_type *type, const unsigned char *bytes, int depth,
+                       const char *comma)
 {
     const char *at = type->fields;
     struct field field;
     uint64_t end = 0;
     bool right = depth < DEPTH_MAX;
-    put(sink, "{");
     for (uint32_t i = 0; right && next_field(&at, type->field_types[i], &end, &field); i++) {
-        put(sink, "%s\"%.*s\":", i ? "," : "", field.name_length, field.name);
+        put(sink, "%s\"%.*s\":", i ? "," : comma, field.name_length, field.name);
         right = put_array(sink, &field, bytes + field.offset, depth);
     }
-    put(sink, "}");
-    return right && !*at && !sink->cut;
+    return right && !*at;
 }
 
-bool cpu_fields_json(const gyre_type *type, const void *message, char *text, size_t size)
+static bool put_message(struct sink *sink, const gyre_type *type, const unsigned char *bytes, int depth)
+{
+    put(sink, "{");
+    const bool right = put_fields(sink, type, bytes, depth, "");
+    put(sink, "}");
+    return right && !sink->cut;
+}
+
+bool cpu_fields_json(const gyre_type *type, const void *request, const void *message, char *text, size_t size)
 {
     struct sink sink = {text, size, 0, false};
-    return type->field_types && put_message(&sink, type, message, 0);
+    uint64_t skip;
+    const gyre_type *const chosen = cpu_fields_chosen(type, request, &skip);
+    if (!chosen->field_types)
+        return false;
+    if (chosen == type)
+        return put_message(&sink, type, message, 0);
+    put(&sink, "{\"type\":\"%s\"", chosen->name);
+    const bool right = put_fields(&sink, chosen, (const unsigned char *)message + skip, 0, ",");
+    put(&sink, "}");
+    return right && !sink.cut;
 }

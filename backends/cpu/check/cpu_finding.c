@@ -98,9 +98,12 @@ static void write_memory(const struct cpu_worker *worker, const struct cpu_touch
     static const char *const words[] = {"memory", "request", "reply",        "scratch",
                                         "state",  "buffer",  "flow's memory"};
     const gyre_cpu_range *const range = touch->range;
-    const gyre_type *const type = type_of(worker->resident->kernel, range->sort);
-    const uint64_t offset = (uint64_t)((const gyre_u8 *)touch->at - range->from) + skip;
+    const gyre_type *type = type_of(worker->resident->kernel, range->sort);
+    uint64_t offset = (uint64_t)((const gyre_u8 *)touch->at - range->from) + skip, front = 0;
     char field[96];
+    if (type)
+        type = cpu_fields_chosen(type, worker->watched->request, &front);
+    offset -= offset >= front ? front : 0;
     if (range->sort == GYRE_SORT_BUFFER)
         snprintf(text, size, "item %" PRIu64 " of buffer '%.*s'", offset / range->item, (int)range->length,
                  range->name);
@@ -141,6 +144,25 @@ bool cpu_finding_was_told(const struct cpu_worker *worker, const void *place, ui
     return was_told(checks_of(worker), place, (const void *)(uintptr_t)line);
 }
 
+/* Writes the request as JSON; where that is not possible, its type and size. */
+static void write_request(const struct cpu_worker *worker, char *text, size_t size)
+{
+    const struct cpu_watched *const watched = worker->watched;
+    const gyre_type *const type = worker->resident->kernel->request;
+    uint64_t skip, length = watched->request_size;
+    if (cpu_fields_json(type, watched->request, watched->request, text, size))
+        return;
+    const gyre_type *const chosen = cpu_fields_chosen(type, watched->request, &skip);
+    if (chosen->field_types && strncmp(chosen->fields, "gyre_used gyre_used;", 20) == 0) {
+        uint32_t used; /* the length of a message with a tail, which begins with it */
+        memcpy(&used, (const unsigned char *)watched->request + skip, sizeof used);
+        length = used;
+    } else if (chosen != type) {
+        length = chosen->size;
+    }
+    snprintf(text, size, "a message '%s' of %" PRIu64 " bytes", chosen->name, length);
+}
+
 /* Logs the sentence, with the request behind it. */
 static void log_finding(const struct cpu_worker *worker, const char *check, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -154,8 +176,7 @@ static void log_finding(const struct cpu_worker *worker, const char *check, cons
     va_start(args, format);
     vsnprintf(checks->said, sizeof checks->said, format, args);
     va_end(args);
-    if (!cpu_fields_json(kernel->request, worker->watched->request, request, sizeof request))
-        snprintf(request, sizeof request, "one of %" PRIu64 " bytes", worker->watched->request_size);
+    write_request(worker, request, sizeof request);
     const int length =
         snprintf(checks->sentence, sizeof checks->sentence, "kernel '%s': check %s: %s; request: %s",
                  kernel->name, check, checks->said, request);
@@ -426,8 +447,11 @@ void cpu_finding_add_waiter(const struct cpu_worker *worker, const void *code, c
 
 void cpu_finding_waiters(const struct cpu_worker *worker, const char *list)
 {
-    log_finding(worker, "deadlock", "nobody can go on: %s; what they look at was the same %d times in turn",
-                list, CPU_LOOKS_IN_VAIN);
+    log_finding(
+        worker, "deadlock",
+        "nobody can go on: %s; what they look at was the same %" PRIu64
+        " times in turn (for a loop that counts its looks and gives up later, set backend.cpu.looks higher)",
+        list, worker->resident->device->settings.looks);
 }
 
 void cpu_finding_stuck(gyre_context *context, const void *code)
@@ -496,14 +520,15 @@ void cpu_finding_more(gyre_context *context, uint32_t asked)
 
 /* ---- orders ---- */
 
-static void write_result(const gyre_cpu_kernel *kernel, int result, const void *reply, char *text,
+static void write_result(const struct cpu_worker *worker, int result, const void *reply, char *text,
                          size_t size)
 {
+    const gyre_type *const type = worker->resident->kernel->reply;
     if (result == GYRE_OUTCOME_FAILED)
         snprintf(text, size, "a failure");
     else if (result != GYRE_OUTCOME_REPLY)
         snprintf(text, size, "no reply");
-    else if (!cpu_fields_json(kernel->reply, reply, text, size))
+    else if (!cpu_fields_json(type, worker->watched->request, reply, text, size))
         snprintf(text, size, "a reply of other bytes");
 }
 
@@ -548,7 +573,7 @@ void cpu_finding_order(gyre_context *context, const struct cpu_difference *diffe
     if (was_told(checks_of(worker), kernel, kernel))
         return;
     for (int i = 0; i < 2; i++)
-        write_result(kernel, difference->results[i], difference->replies[i], results[i], sizeof results[i]);
+        write_result(worker, difference->results[i], difference->replies[i], results[i], sizeof results[i]);
     write_switches(worker, difference, switches, sizeof switches);
     if (strcmp(results[0], results[1]) == 0)
         log_finding(

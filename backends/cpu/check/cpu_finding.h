@@ -14,9 +14,6 @@
 
 struct cpu_worker;
 
-/** A handler or lane that found the same so often in turn, while everybody else waits, is taken to wait for ever. */
-enum { CPU_LOOKS_IN_VAIN = 200000 };
-
 /** The access races with an earlier one. `earlier->address`: the first byte of the access that both touch. */
 void cpu_finding_race(gyre_context *context, const struct cpu_touch *touch,
                       const struct cpu_earlier *earlier);

@@ -11,6 +11,7 @@
 
 #include "backends/cpu/lanes/cpu_lane.h"
 #include "backends/cpu/cpu_resident.h"
+#include "backends/cpu/check/cpu_turns.h"
 #include "backends/cpu/check/cpu_watched.h"
 
 enum { PLACES = 4, LIST_MAX = 1800, PLACE_MAX = 512 };
@@ -98,11 +99,11 @@ static bool repeats(const struct cpu_stuck *stuck, struct lane_looks *looks, con
     return false;
 }
 
-static bool all_wait(const struct cpu_stuck *stuck, const gyre_context *context)
+static bool all_wait(const struct cpu_stuck *stuck, const gyre_context *context, uint64_t looks)
 {
     for (uint32_t i = 0; i < stuck->lane_count; i++)
         if (cpu_lanes_runs(context, i) &&
-            (stuck->lanes[i].change != stuck->changes || stuck->lanes[i].repeats < CPU_LOOKS_IN_VAIN))
+            (stuck->lanes[i].change != stuck->changes || stuck->lanes[i].repeats < looks))
             return false;
     return true;
 }
@@ -162,7 +163,7 @@ static void tell(const struct cpu_stuck *stuck, const gyre_context *context)
 
 bool cpu_stuck_note(struct cpu_stuck *stuck, const gyre_context *context, const struct cpu_touch *touch)
 {
-    const struct cpu_worker *const worker = context->owner;
+    struct cpu_worker *const worker = context->owner;
     struct lane_looks *const looks = &stuck->lanes[cpu_lanes_number(context)];
     settle_write(stuck);
     if (touch->how & GYRE_TOUCH_WRITES)
@@ -172,8 +173,13 @@ bool cpu_stuck_note(struct cpu_stuck *stuck, const gyre_context *context, const 
     looks->repeats =
         repeats(stuck, looks, touch) && is_own(worker->resident, touch->range->sort) ? looks->repeats + 1 : 0;
     looks->latest = *touch;
-    if (looks->repeats < CPU_LOOKS_IN_VAIN || looks->repeats % 1024 != 0 || !all_wait(stuck, context))
+    const uint64_t enough = worker->resident->device->settings.looks;
+    if (looks->repeats < enough || looks->repeats % 1024 != 0 || !all_wait(stuck, context, enough))
         return false;
+    if (cpu_turns_leap(worker)) { /* they may wait for a time, which is later now */
+        stuck->changes++;
+        return false;
+    }
     tell(stuck, context);
     return true;
 }

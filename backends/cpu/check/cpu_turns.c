@@ -5,6 +5,7 @@
  */
 #include "backends/cpu/check/cpu_turns.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,11 +23,18 @@
 enum {
     NAP_FIRST_NS = 50000,
     NAP_MAX_NS = 1000000,
-    TURN_NS = 1000, /* what a turn takes in virtual time */
-    CALL_NS = 100,  /* what it takes to ask for the time */
-    POINT_ODDS = 16 /* one in so many accesses ends a turn */
+    TURN_NS = 1000,     /* what a turn takes in virtual time */
+    CALL_NS = 100,      /* what it takes to ask for the time */
+    POINT_ODDS = 16,    /* one in so many accesses ends a turn */
+    ACCESSES_MAX = 8192 /* of a run, in its turns_file */
 };
 #define BEGIN_NS UINT64_C(1000000000000)
+/* how much later it is when all wait, and one of them asks for the time in its loop: each time more, up to two weeks */
+#define LEAP_FIRST_NS UINT64_C(1000000)
+#define LEAP_MAX_NS   UINT64_C(1000000000000000)
+#define LEAP_GROWS    8
+/* in place of so many looks one is enough for that */
+#define LOOKS_FOR_TIME 64
 /* how much later it is when a process goes on in place of one that ended */
 #define CRASH_NS UINT64_C(1000000000)
 /* After so many accesses a turn ends even beyond the limit of switches, because the handler may wait for another one. */
@@ -43,7 +51,9 @@ struct cpu_turns {
     uint64_t switches, switches_most; /* how often one did; how often one may, 0: any number of times */
     uint32_t quiet;                   /* accesses since the turn began, beyond that number */
     bool finds_deadlocks;
-    FILE *log; /* the turns_file; NULL: none */
+    uint64_t looks;    /* so many in vain are for ever */
+    FILE *log;         /* the turns_file; NULL: none */
+    uint32_t accesses; /* that it has */
 };
 
 static _Thread_local struct cpu_turns *current; /* for cpu_turns_time_ns */
@@ -81,7 +91,11 @@ static uint64_t pass_time(struct cpu_turns *turns, uint64_t ns)
 
 gyre_u64 cpu_turns_time_ns(void)
 {
-    return current ? pass_time(current, CALL_NS) : gyre_clock_ns();
+    if (!current)
+        return gyre_clock_ns();
+    if (current->holder) /* it is the handler that asks */
+        current->holder->asked_time = true;
+    return pass_time(current, CALL_NS);
 }
 
 /* ---- whose turn it is ---- */
@@ -168,9 +182,16 @@ static void nap(struct cpu_turns *turns, uint64_t *nap_ns)
 
 /* ---- handlers that wait for each other ---- */
 
+/* After how many looks in vain a handler is taken to wait; soon where it may wait for a time, because that passes then. */
+static uint64_t looks_of(const struct cpu_turn *turn)
+{
+    const bool leaps = turn->asked_time && turn->leap_ns <= LEAP_MAX_NS;
+    return turn->turns->looks / (leaps ? LOOKS_FOR_TIME : 1);
+}
+
 static bool waits_for_ever(const struct cpu_turn *turn)
 {
-    return turn->inside && turn->is_guarded && turn->repeats >= CPU_LOOKS_IN_VAIN;
+    return turn->inside && turn->is_guarded && turn->repeats >= looks_of(turn);
 }
 
 /* Whether some are inside of handlers, each of them waits, and nobody else has anything to do. */
@@ -183,6 +204,27 @@ static bool are_stuck(const struct cpu_turns *turns)
         waiting += turn->inside;
     }
     return waiting > 0;
+}
+
+bool cpu_turns_leap(struct cpu_worker *worker)
+{
+    struct cpu_turn *const turn = &worker->turn;
+    if (!turn->turns || !turn->asked_time || turn->leap_ns > LEAP_MAX_NS)
+        return false;
+    turn->leap_ns = turn->leap_ns ? turn->leap_ns * LEAP_GROWS : LEAP_FIRST_NS;
+    pass_time(turn->turns, turn->leap_ns);
+    turn->asked_time = false;
+    turn->repeats = 0;
+    return true;
+}
+
+/* As cpu_turns_leap, for the first one of those who wait that asked for the time. */
+static bool leap(const struct cpu_turns *turns)
+{
+    bool leapt = false;
+    for (struct cpu_turn *turn = turns->list; turn && !leapt; turn = turn->next)
+        leapt = turn->inside && cpu_turns_leap(turn->worker);
+    return leapt;
 }
 
 /* Tells who waits where, and has all of them leave their handlers. */
@@ -295,7 +337,7 @@ static void look_for_deadlock(struct cpu_turn *turn, const struct cpu_touch *tou
     pthread_mutex_lock(&turns->lock);
     turn->inside = true;
     const bool stuck = are_stuck(turns);
-    if (stuck)
+    if (stuck && !leap(turns))
         give_up(turns, turn);
     turn->inside = false;
     pthread_mutex_unlock(&turns->lock);
@@ -319,7 +361,7 @@ void cpu_turns_point(struct cpu_worker *worker, const struct cpu_touch *touch)
         return;
     turns->switches++;
     turns->quiet = 0;
-    if (turn->repeats >= CPU_LOOKS_IN_VAIN && touch->how & GYRE_TOUCH_ATOMIC)
+    if (turn->repeats >= looks_of(turn) && touch->how & GYRE_TOUCH_ATOMIC)
         look_for_deadlock(turn, touch);
     if (!turn->given_up)
         stop_inside(turn);
@@ -389,10 +431,45 @@ static const char *sender_of(const struct cpu_turns *turns, uint64_t from)
 void cpu_turns_note(struct cpu_worker *worker, uint32_t entry, uint64_t index, uint32_t hops)
 {
     const struct cpu_turns *const turns = worker->turn.turns;
+    worker->turn.next_index = index;
     if (turns && turns->log)
         fprintf(turns->log, "%s %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu32 " %s\n",
                 worker->resident->kernel->name, worker->block, entry, index, hops,
                 sender_of(turns, worker->turn.from));
+}
+
+/* What is compared of bytes: themselves, or a number that follows from all of them. */
+static uint64_t number_of(const void *at, uint64_t size)
+{
+    const unsigned char *const bytes = at;
+    uint64_t number = 0;
+    if (size <= sizeof number)
+        memcpy(&number, bytes, size);
+    else
+        for (uint64_t i = 0; i < size; i++)
+            number = (number ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return number;
+}
+
+void cpu_turns_note_access(struct cpu_worker *worker, const struct cpu_touch *touch, uint32_t lane)
+{
+    struct cpu_turns *const turns = worker->turn.turns;
+    char memory[128];
+    Dl_info file;
+    if (!turns || !turns->log || turns->accesses == ACCESSES_MAX || !dladdr(touch->code, &file) ||
+        !file.dli_fname)
+        return;
+    const uint64_t message =
+        number_of(worker->watched->request, worker->resident->kernel->sizes.request_least);
+    turns->accesses++;
+    cpu_finding_memory(worker, touch, memory, sizeof memory);
+    fprintf(turns->log,
+            "@\t%s\t%s\t%" PRIu64 "\t%" PRIx64 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64
+            "\t%" PRIx64 "\t%lx\t%s\t%s\n",
+            worker->resident->kernel->name, sender_of(turns, worker->turn.from), worker->turn.index, message,
+            lane, touch->how, (uint64_t)(uintptr_t)touch->at, touch->size, number_of(touch->at, touch->size),
+            (unsigned long)((const char *)touch->code - (const char *)file.dli_fbase - 1), file.dli_fname,
+            memory);
 }
 
 /* ---- the device ---- */
@@ -400,7 +477,7 @@ void cpu_turns_note(struct cpu_worker *worker, uint32_t entry, uint64_t index, u
 gyre_status cpu_turns_open(struct gyre_device *device)
 {
     struct cpu_settings *const settings = &device->settings;
-    if (!(settings->checks & (CPU_CHECK_SCHEDULE | CPU_CHECK_ORDER | CPU_CHECK_DEADLOCK | CPU_CHECK_CRASH)))
+    if (!(settings->checks & ~(uint32_t)CPU_CHECK_TRAFFIC)) /* it counts what lanes do, in any order */
         return GYRE_OK;
     struct cpu_turns *const turns = calloc(1, sizeof *turns);
     if (!turns)
@@ -417,6 +494,7 @@ gyre_status cpu_turns_open(struct gyre_device *device)
     turns->clock_ns = BEGIN_NS + (cpu_crash_was(settings) ? CRASH_NS : 0);
     /* what a run of lanes wrote is taken back before the next one: nobody else may see it */
     turns->inner = settings->seeds == 1;
+    turns->looks = settings->looks;
     turns->finds_deadlocks = settings->checks & CPU_CHECK_DEADLOCK;
     settings->follow = CPU_FOLLOW_NEVER; /* a thread that runs another stage has no turn of its own there */
     device->turns = turns;

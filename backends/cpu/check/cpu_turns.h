@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns: with the checks `schedule`, `order` and `deadlock` the workers of a device run one at a time, and a seed decides whose turn
- * it is, which of its messages it handles, and how many. So the same seed is the same run, as long as the same messages are there.
+ * Turns: with any check but `traffic` the workers of a device run one at a time, and a seed decides whose turn it is, which of its
+ * messages it handles, and how many. So the same seed is the same run, as long as the same messages are there.
  *
  * The thread of the worker whose turn it is has all of the device for itself, also what other workers keep to themselves. Its turn
  * ends at a message boundary, or inside of a handler where the handler touches state or a buffer (cpu_turns_point). While nobody has
@@ -51,8 +51,20 @@ uint64_t cpu_turns_most(const struct cpu_worker *worker, uint64_t count);
  * has the name of the kernel that sent it, too. */
 void cpu_turns_note(struct cpu_worker *worker, uint32_t entry, uint64_t index, uint32_t hops);
 
+/**
+ * A handler makes an access to state, a buffer or memory of the flow as soon as this returns. The turns_file gets the first ones of the
+ * run, a line each, which begins with @. The caller has the lock of the device's checks.
+ */
+void cpu_turns_note_access(struct cpu_worker *worker, const struct cpu_touch *touch, uint32_t lane);
+
 /** A handler touches state or a buffer: the turn may end here. The caller has the lock of the device's checks. */
 void cpu_turns_point(struct cpu_worker *worker, const struct cpu_touch *touch);
+
+/**
+ * Everybody waits. If this worker's handler asked for the time since it last leapt, it may wait for a time: makes it later, and true. The
+ * caller has the lock of the device's checks.
+ */
+bool cpu_turns_leap(struct cpu_worker *worker);
 
 /** The time of handlers and reminders: virtual with turns. */
 uint64_t cpu_turns_now(const struct cpu_worker *worker);

@@ -74,7 +74,7 @@ void cpu_written_emit(const struct cpu_worker *worker, const struct cpu_touch *t
 static bool lies_as_sent(const struct cpu_worker *worker, const struct cpu_sent *sent)
 {
     const gyre_cpu_kernel *const kernel = worker->resident->kernel;
-    char field[8];
+    char field[96];
     return kernel->sizes.request == kernel->sizes.request_least && kernel->sizes.request == sent->size &&
            cpu_fields_name(kernel->request, 0, field, sizeof field);
 }
@@ -178,6 +178,19 @@ static bool any_set(const unsigned char *bytes, uint64_t count)
     return word != 0;
 }
 
+/* Whether the reply to the request that is handled lies where its fields are: it has no tail. */
+static bool has_fields_alone(const struct cpu_worker *worker)
+{
+    const gyre_cpu_kernel *const kernel = worker->resident->kernel;
+    uint64_t skip;
+    char field[96];
+    if (kernel->sizes.reply == kernel->sizes.reply_least)
+        return true;
+    const gyre_type *const type = cpu_fields_chosen(kernel->reply, worker->watched->request, &skip);
+    return skip && type->field_types && strcmp(type->field_types[0]->name, "gyre_used") != 0 &&
+           cpu_fields_name(type, 0, field, sizeof field);
+}
+
 /*
  * Bytes that were never written are told only where none of the read bytes was: a struct that is copied as one has bytes
  * between its members that nobody writes.
@@ -187,12 +200,11 @@ void cpu_written_check(gyre_context *context, const struct cpu_touch *touch)
     const struct cpu_worker *const worker = context->owner;
     const struct cpu_watched *const watched = worker->watched;
     const gyre_cpu_range *const range = touch->range;
-    const gyre_cpu_sizes *const sizes = &worker->resident->kernel->sizes;
     const bool scratch = range->sort == GYRE_SORT_SCRATCH;
     const uint64_t block = worker->resident->together > 1 ? context->block : 0;
     if (range->sort == GYRE_SORT_REQUEST)
         check_request(context, touch);
-    if (!scratch && (range->sort != GYRE_SORT_REPLY || sizes->reply != sizes->reply_least))
+    if (!scratch && (range->sort != GYRE_SORT_REPLY || !has_fields_alone(worker)))
         return;
     const uint64_t first =
         (scratch ? watched->scratch_first + block * worker->resident->kernel->scratch_size : 0) +

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gives one message to the handler of a worker (cpu_handle.h). No state. */
 #include "backends/cpu/handling/cpu_handle.h"
+
+#include <string.h>
+
 #include "backends/cpu/check/cpu_check.h"
 #include "backends/cpu/check/cpu_explore.h"
 #include "backends/cpu/check/cpu_finding.h"
@@ -9,10 +12,14 @@
 #include "backends/cpu/cpu_resident.h"
 #include "backends/cpu/check/cpu_watched.h"
 
+enum { CLEARED_MAX = 65536 };
+
 /* With turns: a handler that waits for ever is left from here on. */
 static void begin_guard(struct cpu_turn *turn)
 {
     turn->given_up = false;
+    turn->asked_time = false;
+    turn->leap_ns = 0;
     turn->repeats = 0;
     turn->waits_for[0] = '\0';
     turn->is_guarded = true;
@@ -78,11 +85,23 @@ static int handle_in_turns(struct cpu_worker *worker, const struct cpu_lanes_mes
     return GYRE_OUTCOME_FAILED;
 }
 
+/*
+ * What a handler does not write of its reply must not be what lay there, of this program or another message: with checks it is zero. Longer
+ * replies have tails, of which nobody sees the bytes that were not written.
+ */
+static void clear_reply(const struct cpu_worker *worker, void *reply)
+{
+    const gyre_u32 size = worker->resident->kernel->sizes.reply;
+    if (worker->watched && reply)
+        memset(reply, 0, size < CLEARED_MAX ? size : CLEARED_MAX);
+}
+
 int cpu_handle(const void *request, void *reply, void *state, void *scratch, const gyre_binding *buffers,
                gyre_context *context)
 {
     struct cpu_worker *worker = context->owner;
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
+    clear_reply(worker, reply);
     if (gyre_form_shares(kernel->form))
         return handle_by_lanes(request, reply, state, buffers, context);
     if (__builtin_expect(worker->turn.turns != NULL, 0))

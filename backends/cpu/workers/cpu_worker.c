@@ -161,6 +161,7 @@ static gyre_u64 run_kernel(struct cpu_worker *worker, const struct cpu_queue *qu
 {
     if (queue->entry)
         return cpu_links_run(worker, queue, run);
+    worker->turn.next_index = run->first;
     const gyre_u64 handled = __builtin_expect(worker->traced.ring != NULL, 0)
                                  ? cpu_trace_run(worker, queue, run, run_untraced)
                                  : run_untraced(worker, run);

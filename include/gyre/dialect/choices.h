@@ -67,7 +67,9 @@
 /* The case of a block kernel: no lane writes into the reply before the reply is cleared. */
 #define GYRE_CHOICE_BLOCK_CASE_(request_, reply_)                                                            \
     GYRE_CHOICE_CASE_AS_(request_, reply_, gyre_barrier(gyre), GYRE_CHOICE_LEAVE_)
+#ifndef GYRE_CHOICE_WORD_ /* c11_watched.h has its own */
 #define GYRE_CHOICE_WORD_(message_) (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(message_))
+#endif
 
 /*
  * The body of the kernel's generated handler. `case_` is the form's macro for one type. `writes_` says whether this

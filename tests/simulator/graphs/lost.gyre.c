@@ -16,6 +16,10 @@
  * call: --check order,races --seeds 60
  * request: {"number":1,"value":5}
  * says: with seed 
+ * says: 'tally' reads state->sum at 
+ * says: /lost.gyre.c:@1 (
+ * says: what 'tally' wrote at 
+ * says: /lost.gyre.c:@2 (
  */
 #include <gyre/kernel.h>
 
@@ -39,8 +43,8 @@ GYRE_KERNEL_WITH(tally, part, answer, sums, gyre_none)
 #ifdef MENDED
     gyre_atomic_add(&state->sum, request->value);
 #else
-    const u32 sum = gyre_atomic_load(&state->sum);
-    gyre_atomic_store(&state->sum, sum + request->value);
+    const u32 sum = gyre_atomic_load(&state->sum);        /* 1 */
+    gyre_atomic_store(&state->sum, sum + request->value); /* 2 */
 #endif
     if (gyre_atomic_add(&state->count, 1u) < 3)
         return GYRE_NO_REPLY;

@@ -28,6 +28,9 @@
  * call: --check order --seeds 40
  * request: {"number":1,"value":5}
  * says: request:1: with seed 
+ * says: 'join' reads bytes 4 to 7 of the flow's memory at 
+ * says: /rounding.gyre.c:@1 (
+ * says: for request 1 from 'low', with seed 
  */
 #include <gyre/kernel.h>
 
@@ -68,7 +71,7 @@ GYRE_KERNEL(join, part, answer)
 {
     GYRE_GLOBAL struct sums *flow = gyre_flow(gyre, join);
     flow->parts[request->which] = (f32)request->value;
-    flow->sum += (f32)request->value;
+    flow->sum += (f32)request->value; /* 1 */
     if (++flow->count < 4)
         return GYRE_NO_REPLY;
 #ifdef MENDED

@@ -2,7 +2,7 @@
 /* Each block keeps a sum in a slot of its own. Planted: a block reads its neighbour's slot.
  *
  * expects: race
- * check: races,memory,deadlock
+ * check: races
  * options: --lanes 4 --blocks 2
  * request: {"n":1}
  * request: {"n":2}

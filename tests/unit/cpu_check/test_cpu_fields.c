@@ -16,6 +16,9 @@ GYRE_MESSAGE_TAIL(letter, LETTER, 64)
 #define SUMMED(FIELD) FIELD(u32, cells[2 + 2])
 GYRE_MESSAGE(summed, SUMMED)
 
+#define EITHER(TAKES) TAKES(point, gyre_none) TAKES(letter, point)
+GYRE_PROTOCOL(either, EITHER)
+
 static char text[512];
 
 static void check_name(size_t offset, const char *name)
@@ -61,11 +64,11 @@ START_TEST(messages_become_json)
     message.large = UINT64_MAX;
     message.small = INT64_MIN;
     message.precise = 0.1;
-    ck_assert(cpu_fields_json(GYRE_TYPE(scene), &message, text, sizeof text));
+    ck_assert(cpu_fields_json(GYRE_TYPE(scene), &message, &message, text, sizeof text));
     ck_assert_str_eq(text, expected);
     for (size_t size = 0; size < sizeof expected; size++) /* cut, and nothing is written behind the room */
-        ck_assert(!cpu_fields_json(GYRE_TYPE(scene), &message, text + sizeof text - size, size));
-    ck_assert(cpu_fields_json(GYRE_TYPE(scene), &message, text, sizeof expected));
+        ck_assert(!cpu_fields_json(GYRE_TYPE(scene), &message, &message, text + sizeof text - size, size));
+    ck_assert(cpu_fields_json(GYRE_TYPE(scene), &message, &message, text, sizeof expected));
 }
 END_TEST
 
@@ -73,9 +76,30 @@ START_TEST(other_messages_do_not)
 {
     letter message;
     gyre_begin(&message);
-    ck_assert(!cpu_fields_json(GYRE_TYPE(letter), &message, text, sizeof text));
+    ck_assert(!cpu_fields_json(GYRE_TYPE(letter), &message, &message, text, sizeof text));
     summed sum = {{1, 2, 3, 4}};
-    ck_assert(!cpu_fields_json(GYRE_TYPE(summed), &sum, text, sizeof text));
+    ck_assert(!cpu_fields_json(GYRE_TYPE(summed), &sum, &sum, text, sizeof text));
+}
+END_TEST
+
+START_TEST(one_of_several_types_is_named)
+{
+    either_request request;
+    uint64_t skip;
+    memset(&request, 0, sizeof request);
+    request.gyre_choice = GYRE_NUMBER(either, point);
+    request.gyre_one.gyre_of_point = (point){3, 1, 2};
+    ck_assert(cpu_fields_json(GYRE_TYPE(either_request), &request, &request, text, sizeof text));
+    ck_assert_str_eq(text, "{\"type\":\"point\",\"kind\":3,\"x\":1,\"y\":2}");
+    ck_assert_ptr_eq(cpu_fields_chosen(GYRE_TYPE(either_reply), &request, &skip), GYRE_TYPE(gyre_none));
+    ck_assert_uint_eq(skip, GYRE_CHOICE_FRONT);
+    request.gyre_choice = GYRE_NUMBER(either, letter);
+    ck_assert(!cpu_fields_json(GYRE_TYPE(either_request), &request, &request, text, sizeof text));
+    ck_assert_ptr_eq(cpu_fields_chosen(GYRE_TYPE(either_reply), &request, &skip), GYRE_TYPE(point));
+    for (request.gyre_choice = 0; request.gyre_choice <= 3; request.gyre_choice += 3) /* of no type */
+        ck_assert_ptr_eq(cpu_fields_chosen(GYRE_TYPE(either_request), &request, &skip),
+                         GYRE_TYPE(either_request));
+    ck_assert_uint_eq(skip, 0);
 }
 END_TEST
 
@@ -88,5 +112,6 @@ int main(void)
     tcase_add_test(tests, other_bytes_have_none);
     tcase_add_test(tests, messages_become_json);
     tcase_add_test(tests, other_messages_do_not);
+    tcase_add_test(tests, one_of_several_types_is_named);
     return unit_run(suite);
 }

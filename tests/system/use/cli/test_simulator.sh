@@ -146,10 +146,10 @@ exits 2
 says "--check runs handlers on the backend cpu, and --backend names 'cuda'"
 run call --seeds 5 "$folder/total.gyre.c" "$numbers"
 exits 2
-says '--seed and --seeds are for --check schedule, order, deadlock or crash, and no --check is there'
-run call --check races,memory --seeds 5 "$folder/total.gyre.c" "$numbers"
+says '--seed and --seeds are for --check races, memory, deadlock, schedule, order or crash, and no --check is there'
+run call --check none --seeds 5 "$folder/total.gyre.c" "$numbers"
 exits 2
-says "--seed and --seeds are for --check schedule, order, deadlock or crash, and --check is 'races,memory', for which a seed decides nothing"
+says "--seed and --seeds are for --check races, memory, deadlock, schedule, order or crash, and --check is 'none', for which a seed decides nothing"
 run call --check schedule --seeds 0 "$folder/total.gyre.c" "$numbers"
 exits 2
 run call --check schedule --set backend.cpu.seed=none "$folder/total.gyre.c" "$numbers"
