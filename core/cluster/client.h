@@ -24,13 +24,6 @@ enum {
     GYRE_CLIENT_ROUND_BYTES = 1 << 20   /* and their bytes, with room for one more */
 };
 
-/** A block of requests whose append was begun: the shard's `uncertain`. It stays where it is. */
-struct gyre_client_way {
-    gyre_transport_ticket *ticket;
-    gyre_transport_entry entry;
-    char log[GYRE_CLUSTER_NAME_SIZE], id[GYRE_CLUSTER_NAME_SIZE];
-};
-
 /** The requests of a client to one shard. */
 struct gyre_client_shard {
     uint64_t next;     /* the number of the next request */
@@ -38,11 +31,12 @@ struct gyre_client_shard {
     uint64_t *
         indices; /* of the unanswered ones, as gyre_cluster_send gave them: a ring with `room` places, a power of two, by number */
     uint64_t room;
-    unsigned char *
-        uncertain; /* a block that may be in the log or not: it goes first, whatever else is sent; NULL: there is none */
-    size_t uncertain_size;
-    struct gyre_client_way *way; /* with which it is under way; NULL: it is not, or nobody knows any more */
-    bool is_listed;              /* among those that are unsettled */
+    struct gyre_client_way *oldest,
+        *latest; /* blocks that may be in the log or not: they go first, whatever else is sent; NULL: none */
+    uint32_t ahead;       /* so many */
+    uint64_t kept_number; /* the transport's number of the last block that is known to be there */
+    bool repeats;         /* the oldest one, and all behind it, are appended again, one after the other */
+    bool is_listed;       /* among those that are unsettled */
     bool
         is_unknown; /* there was no memory to keep such a block: nobody can say any more what the shard has */
     uint32_t first_unsent,

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sends requests of a client to the shards of their keys (client.h). */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/base/error.h"
-#include "core/cluster/client.h"
+#include "core/cluster/client_way.h"
 #include "gyre/waiting.h"
-
-#define NAP_NS 2000000
 
 /* ---- one block ---- */
 
@@ -21,15 +17,6 @@ struct packet {
     size_t size;
 };
 
-static void name_packet(const struct gyre_cluster *cluster, struct packet *packet)
-{
-    struct gyre_cluster_requests head;
-    memcpy(&head, packet->bytes, sizeof head);
-    gyre_cluster_shard_name(packet->log, "in", packet->shard);
-    snprintf(packet->id, sizeof packet->id, "%s.%u.%llu", cluster->log, packet->shard,
-             (unsigned long long)head.first);
-}
-
 static gyre_transport_block block_of(const struct packet *packet)
 {
     return (gyre_transport_block){.size = sizeof(gyre_transport_block),
@@ -37,107 +24,6 @@ static gyre_transport_block block_of(const struct packet *packet)
                                   .byte_count = packet->size,
                                   .expected = GYRE_TRANSPORT_ANY,
                                   .id = packet->id};
-}
-
-/*
- * Appends a block until it is known to be in the log, or the deadline. TIMEOUT: not known; another failure: it is not. `status`: what became of
- * an earlier try.
- */
-static gyre_status append(struct gyre_cluster *cluster, const struct packet *packet, gyre_status status,
-                          uint64_t deadline_ns)
-{
-    const gyre_transport_block block = block_of(packet);
-    bool maybe = false;
-    for (;;) {
-        maybe = maybe || status == GYRE_TIMEOUT;
-        const bool is_final =
-            status != GYRE_TIMEOUT && status != GYRE_UNAVAILABLE && status != GYRE_EXHAUSTED;
-        if (status == GYRE_OK)
-            return status;
-        if (is_final || gyre_clock_ns() >= deadline_ns)
-            return maybe ? GYRE_TIMEOUT : status;
-        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-        status = gyre_transport_append(cluster->transport, packet->log, &block, NULL);
-    }
-}
-
-/* What became of the block that is under way. False: that is not known yet. */
-static bool ask_way(struct gyre_cluster *cluster, struct gyre_client_shard *shard, uint64_t deadline_ns,
-                    gyre_status *status)
-{
-    struct gyre_client_way *way = shard->way;
-    if (gyre_transport_finish(cluster->transport, way->ticket, deadline_ns) != GYRE_OK)
-        return false;
-    *status = way->entry.status;
-    free(way);
-    shard->way = NULL;
-    return true;
-}
-
-static void forget_uncertain(struct gyre_client_shard *shard)
-{
-    free(shard->uncertain);
-    shard->uncertain = NULL;
-}
-
-/* Under the lock. */
-static gyre_status settle_shard(struct gyre_cluster *cluster, uint32_t number, uint64_t deadline_ns)
-{
-    struct gyre_client_shard *shard = &cluster->shards[number];
-    gyre_status status = GYRE_OK;
-    if (shard->is_unknown)
-        return gyre_error_set(GYRE_LOST,
-                              "shard %u: there was no memory to keep a block that may have been sent: what "
-                              "follows it cannot be sent by this client; open the cluster again",
-                              number);
-    if (!shard->uncertain)
-        return GYRE_OK;
-    const bool was_begun = shard->way != NULL;
-    if (was_begun && !ask_way(cluster, shard, deadline_ns, &status))
-        return gyre_error_set(GYRE_TIMEOUT, "shard %u: what was sent is not acknowledged yet", number);
-    struct packet packet = {.shard = number, .bytes = shard->uncertain, .size = shard->uncertain_size};
-    name_packet(cluster, &packet);
-    if (!was_begun) {
-        const gyre_transport_block block = block_of(&packet);
-        status = gyre_transport_append(cluster->transport, packet.log, &block, NULL);
-    }
-    status = append(cluster, &packet, status, deadline_ns);
-    if (status == GYRE_OK)
-        forget_uncertain(shard);
-    return status;
-}
-
-gyre_status gyre_client_settle(struct gyre_cluster *cluster, uint64_t deadline_ns)
-{
-    gyre_status first = GYRE_OK;
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < cluster->unsettled_count; i++) {
-        const uint32_t number = cluster->unsettled[i];
-        const gyre_status status = settle_shard(cluster, number, deadline_ns);
-        if (first == GYRE_OK && status != GYRE_OK) {
-            first = status;
-            gyre_error_hold();
-        }
-        cluster->shards[number].is_listed = status != GYRE_OK;
-        if (status != GYRE_OK)
-            cluster->unsettled[left++] = number;
-    }
-    cluster->unsettled_count = left;
-    if (first != GYRE_OK)
-        gyre_error_let_go();
-    return first;
-}
-
-void gyre_client_drop(struct gyre_cluster *cluster)
-{
-    for (uint32_t i = 0; cluster->shards && i < cluster->app.shards; i++) {
-        struct gyre_client_shard *shard = &cluster->shards[i];
-        if (shard->way)
-            gyre_transport_drop(cluster->transport, shard->way->ticket);
-        free(shard->way);
-        shard->way = NULL;
-        forget_uncertain(shard);
-    }
 }
 
 /* ---- numbers ---- */
@@ -192,29 +78,6 @@ static gyre_status find_shards(const struct gyre_cluster *cluster, const struct 
     return GYRE_OK;
 }
 
-static bool copy_uncertain(struct gyre_client_shard *shard, const unsigned char *block, size_t size)
-{
-    shard->uncertain = malloc(size);
-    shard->uncertain_size = size;
-    if (shard->uncertain)
-        memcpy(shard->uncertain, block, size);
-    return shard->uncertain != NULL;
-}
-
-/* Keeps a block that may be in the log, to be sent again before anything else of its shard. */
-static gyre_status keep_uncertain(struct gyre_cluster *cluster, uint32_t number, const unsigned char *block,
-                                  size_t size)
-{
-    struct gyre_client_shard *shard = &cluster->shards[number];
-    if (!shard->uncertain) /* else it was kept before it went ahead */
-        copy_uncertain(shard, block, size);
-    shard->is_unknown = !shard->uncertain;
-    if (!shard->is_listed)
-        cluster->unsettled[cluster->unsettled_count++] = number;
-    shard->is_listed = true;
-    return GYRE_TIMEOUT;
-}
-
 /* Lists the requests of each shard in their order. */
 static void sort_by_shard(struct gyre_cluster *cluster, struct batch *batch)
 {
@@ -241,7 +104,7 @@ static void fill_packet(struct gyre_cluster *cluster, const struct batch *batch,
                         uint32_t number, unsigned char *bytes, struct packet *packet)
 {
     struct gyre_client_shard *shard = &cluster->shards[number];
-    struct gyre_cluster_requests head = {.first = shard->next};
+    struct gyre_cluster_requests head = {.first = shard->next, .unsettled = gyre_client_unsettled(shard)};
     size_t at = sizeof head;
     memcpy(head.client, cluster->id, sizeof head.client);
     for (uint32_t place = shard->first_unsent; place; place = batch->follows[place - 1]) {
@@ -254,7 +117,7 @@ static void fill_packet(struct gyre_cluster *cluster, const struct batch *batch,
     memcpy(bytes, &head, sizeof head);
     gyre_block_seal(bytes, at, GYRE_BLOCK_REQUESTS);
     *packet = (struct packet){.shard = number, .count = head.count, .bytes = bytes, .size = at};
-    name_packet(cluster, packet);
+    gyre_client_name_block(cluster, number, head.first, packet->log, packet->id);
 }
 
 /* A block that is in its log, or may be: its numbers are given out. */
@@ -263,7 +126,7 @@ static gyre_status pass_packet(struct gyre_cluster *cluster, struct batch *batch
 {
     struct gyre_client_shard *shard = &cluster->shards[packet->shard];
     if (status == GYRE_TIMEOUT)
-        status = keep_uncertain(cluster, packet->shard, packet->bytes, packet->size);
+        gyre_client_keep(cluster, packet->shard, packet->bytes, packet->size);
     if (status != GYRE_OK && status != GYRE_TIMEOUT)
         return status;
     shard->next += packet->count;
@@ -275,40 +138,25 @@ static gyre_status pass_packet(struct gyre_cluster *cluster, struct batch *batch
     return status;
 }
 
-/* What comes before a block of a shard: room for the numbers, and the block before it. */
+static gyre_status not_acknowledged(uint32_t number)
+{
+    return gyre_error_set(GYRE_AGAIN, "shard %u: a block before this one is not acknowledged yet", number);
+}
+
+/* What comes before a block of a shard: room for the numbers, and the blocks before it. */
 static gyre_status prepare_shard(struct gyre_cluster *cluster, uint32_t number, size_t more,
                                  uint64_t deadline_ns)
 {
     gyre_status status = make_room(&cluster->shards[number], more);
     if (status == GYRE_OK)
-        status = settle_shard(cluster, number, deadline_ns);
-    return status == GYRE_TIMEOUT
-               ? gyre_error_set(GYRE_AGAIN, "shard %u: a block before this one is not acknowledged yet",
-                                number)
-               : status;
+        status = gyre_client_await_way(cluster, number, deadline_ns);
+    return status == GYRE_TIMEOUT ? not_acknowledged(number) : status;
 }
 
-/* Keeps a block, and begins to append it. False: it is not under way, as without memory to keep it. */
 static bool send_ahead(struct gyre_cluster *cluster, struct batch *batch, const struct packet *packet)
 {
-    struct gyre_client_shard *shard = &cluster->shards[packet->shard];
-    struct gyre_client_way *way = calloc(1, sizeof *way);
-    if (!way || !copy_uncertain(shard, packet->bytes, packet->size)) {
-        free(way);
-        return false;
-    }
-    snprintf(way->log, sizeof way->log, "%s", packet->log);
-    snprintf(way->id, sizeof way->id, "%s", packet->id);
-    way->entry = (gyre_transport_entry){.log = way->log, .block = block_of(packet)};
-    way->entry.block.id = way->id;
-    if (gyre_transport_begin(cluster->transport, &way->entry, 1, &way->ticket) != GYRE_OK) {
-        forget_uncertain(shard);
-        free(way);
-        return false;
-    }
-    pass_packet(cluster, batch, packet, GYRE_TIMEOUT);
-    shard->way = way;
-    return true;
+    return gyre_client_begin(cluster, packet->shard, packet->bytes, packet->size) &&
+           pass_packet(cluster, batch, packet, GYRE_OK) == GYRE_OK;
 }
 
 /* Appends the blocks, all at once. The first failure is returned; the others stay as they are. */
@@ -321,7 +169,7 @@ static gyre_status append_packets(struct gyre_cluster *cluster, struct batch *ba
         entries[i] = (gyre_transport_entry){.log = packets[i].log, .block = block_of(&packets[i])};
     gyre_transport_append_each(cluster->transport, entries, count);
     for (size_t i = 0; i < count; i++) {
-        gyre_status status = append(cluster, &packets[i], entries[i].status, deadline_ns);
+        gyre_status status = gyre_client_append(cluster, &entries[i], entries[i].status, deadline_ns);
         status = pass_packet(cluster, batch, &packets[i], status);
         if (first == GYRE_OK && status != GYRE_OK) {
             first = status;
@@ -333,13 +181,18 @@ static gyre_status append_packets(struct gyre_cluster *cluster, struct batch *ba
     return first;
 }
 
-/* Those that cannot go ahead are awaited. */
+/* Those that cannot go ahead are awaited, once everything before them is there. */
 static gyre_status send_packets(struct gyre_cluster *cluster, struct batch *batch,
                                 const struct packet *packets, size_t count, uint64_t deadline_ns)
 {
     size_t sent = 0;
     while (cluster->goes_ahead && sent < count && send_ahead(cluster, batch, &packets[sent]))
         sent++;
+    for (size_t i = sent; i < count; i++) {
+        const gyre_status status = gyre_client_settle_shard(cluster, packets[i].shard, deadline_ns);
+        if (status != GYRE_OK)
+            return status == GYRE_TIMEOUT ? not_acknowledged(packets[i].shard) : status;
+    }
     return sent < count ? append_packets(cluster, batch, packets + sent, count - sent, deadline_ns) : GYRE_OK;
 }
 

@@ -49,6 +49,11 @@ gyre_status gyre_cluster_requests_open(const void *block, size_t size, const cha
     return begin_walk(block, size, sizeof *out, out->count, where, walk);
 }
 
+bool gyre_cluster_requests_come_again(const struct gyre_cluster_requests *head, uint64_t number)
+{
+    return number && head->first > number + 1 && head->first - (number + 1) <= head->unsettled;
+}
+
 gyre_status gyre_cluster_replies_open(const void *block, size_t size, const char *where,
                                       struct gyre_cluster_replies *out, struct gyre_cluster_walk *walk)
 {

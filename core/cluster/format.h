@@ -104,7 +104,9 @@ struct gyre_cluster_requests { /* then `count` times struct gyre_cluster_message
     unsigned char client[GYRE_CLIENT_ID_SIZE];
     uint64_t
         first; /* the number of the first request, of those of the client to this shard; counted from 1 */
-    uint32_t count, reserved;
+    uint32_t count;
+    uint32_t
+        unsettled; /* so many of those before it may still be missing: they come again then, and this block behind them */
 };
 
 struct
@@ -178,6 +180,8 @@ gyre_status gyre_cluster_replies_open(const void *block, size_t size, const char
 uint64_t gyre_cluster_replies_settled(const void *block, const struct gyre_cluster_replies *head);
 /** Says in a block of replies, which is sealed afterwards, how many of those before it may still be missing. */
 void gyre_cluster_replies_set_unsettled(void *block, uint32_t unsettled);
+/** Whether a block of requests is passed over as a whole: those before it are missing behind `number`, and come again, and so does it. */
+bool gyre_cluster_requests_come_again(const struct gyre_cluster_requests *head, uint64_t number);
 /** Checks a dead letter; *contents (may be NULL) are its out->length bytes in the block. INCOMPATIBLE. */
 gyre_status gyre_cluster_letter_open(const void *block, size_t size, const char *where,
                                      struct gyre_cluster_letter *out, const unsigned char **contents);

@@ -59,11 +59,30 @@ gyre_status gyre_window_ask(struct gyre_window_block *block, struct gyre_transpo
     return status;
 }
 
+bool gyre_window_is_kept(struct gyre_reply_window *window)
+{
+    const struct gyre_window_block *block = gyre_window_at(window, 0);
+    return block->entry.status == GYRE_OK && block->entry.number > block->behind;
+}
+
+/* Tells the next block to the same client where the oldest one is. */
+static void tell_number(struct gyre_reply_window *window)
+{
+    const struct gyre_window_block *oldest = gyre_window_at(window, 0);
+    uint32_t at = 1;
+    while (at < window->count &&
+           memcmp(gyre_window_at(window, at)->client, oldest->client, GYRE_CLIENT_ID_SIZE) != 0)
+        at++;
+    if (at < window->count)
+        gyre_window_at(window, at)->behind = oldest->entry.number;
+}
+
 void gyre_window_pass(struct gyre_reply_window *window, struct gyre_transport *transport)
 {
     struct gyre_window_block *block = gyre_window_at(window, 0);
     if (block->ticket)
         gyre_transport_drop(transport, block->ticket);
+    tell_number(window);
     free(block->bytes);
     window->bytes -= block->size;
     window->oldest = (window->oldest + 1) % GYRE_WINDOW_BLOCKS;

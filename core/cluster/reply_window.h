@@ -20,6 +20,8 @@ struct gyre_window_block {
     char log[GYRE_CLUSTER_NAME_SIZE];
     unsigned char client[GYRE_CLIENT_ID_SIZE];
     uint64_t first; /* the number of its first reply */
+    uint64_t
+        behind; /* the transport's number of the block to that client before it, as far as that was under way with it */
 };
 
 /** Zeros: an empty one. It stays where it is while blocks are under way. */
@@ -46,6 +48,11 @@ static inline struct gyre_window_block *gyre_window_at(struct gyre_reply_window 
 /** OK: it is known what became of the block, block->entry.status. AGAIN: not until the deadline (0: now). */
 gyre_status gyre_window_ask(struct gyre_window_block *block, struct gyre_transport *transport,
                             uint64_t deadline_ns);
+/**
+ * Whether the oldest block, of which is known what became of it, is there, and behind the one to its client before it. Two ways to a server may
+ * have different lengths, as where the connection went to another one in between.
+ */
+bool gyre_window_is_kept(struct gyre_reply_window *window);
 /** Forgets the oldest block. */
 void gyre_window_pass(struct gyre_reply_window *window, struct gyre_transport *transport);
 

@@ -160,7 +160,7 @@ static gyre_status repeat_all(struct gyre_shard *shard)
 static gyre_status take_oldest(struct gyre_shard *shard)
 {
     const struct gyre_window_block *block = gyre_window_at(&shard->window, 0);
-    if (block->entry.status != GYRE_OK)
+    if (!gyre_window_is_kept(&shard->window))
         return repeat_all(shard);
     shard->has_deaf = shard->has_deaf && !is_deaf(shard, block->client);
     gyre_window_pass(&shard->window, shard->site->transport);

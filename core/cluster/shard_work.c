@@ -180,13 +180,14 @@ static gyre_status try_one(struct flight *flight, const struct gyre_cluster_walk
 }
 
 /*
- * The requests of a client follow each other. Where some are missing, this owner read behind what another one has purged, or the transport
+ * The requests of a client follow each other, but for a block that was under way with those before it: that comes again behind them. Where others are missing, this owner read behind what another one has purged, or the transport
  * lost them: states without their effect would be wrong ones.
  */
 static gyre_status check_follows(const struct gyre_shard *shard, const struct gyre_cluster_requests *head,
                                  const struct gyre_cluster_caller *caller, uint64_t position)
 {
-    if (caller->number == 0 || head->first <= caller->number + 1)
+    if (caller->number == 0 || head->first <= caller->number + 1 ||
+        gyre_cluster_requests_come_again(head, caller->number))
         return GYRE_OK;
     if (!gyre_shard_has_lease(shard))
         return gyre_shard_lost_lease(shard);
@@ -231,6 +232,7 @@ static gyre_status handle_requests(struct gyre_shard *shard, const struct gyre_c
     uint64_t number = head->first, handled = 0, passed = 0;
     gyre_shard_begin_help(shard);
     gyre_status status = check_follows(shard, head, caller, position);
+    walk->left = gyre_cluster_requests_come_again(head, caller->number) ? 0 : walk->left;
     for (; status == GYRE_OK && gyre_cluster_walk_next(walk); number++) {
         if (number <= caller->number) {
             passed++;

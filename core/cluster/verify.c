@@ -23,6 +23,7 @@
 struct run {
     unsigned char client[GYRE_CLIENT_ID_SIZE];
     uint64_t first, count, position;
+    uint32_t unsettled;
 };
 
 struct verifying {
@@ -108,7 +109,8 @@ static gyre_status note_requests(struct verifying *verifying, uint64_t number, s
         verifying->run_room = room;
     }
     struct run *run = &verifying->runs[verifying->run_count++];
-    *run = (struct run){.first = head.first, .count = head.count, .position = number};
+    *run = (struct run){
+        .first = head.first, .count = head.count, .position = number, .unsettled = head.unsettled};
     memcpy(run->client, head.client, sizeof run->client);
     return GYRE_OK;
 }
@@ -124,6 +126,9 @@ static void follow_requests(struct verifying *verifying)
         struct gyre_cluster_caller *caller =
             gyre_callers_note(&verifying->kept.callers, run->client, run->position);
         const uint64_t end = run->first + run->count - 1;
+        const struct gyre_cluster_requests head = {.first = run->first, .unsettled = run->unsettled};
+        if (gyre_cluster_requests_come_again(&head, caller->number))
+            continue;
         if (caller->number && run->first > caller->number + 1)
             tell(verifying,
                  "block %" PRIu64 " of the log 'in.%u' has the requests of client %s from %" PRIu64

@@ -96,8 +96,8 @@ GYRE_API gyre_status gyre_cluster_send_batch(gyre_cluster *cluster, const void *
                                              size_t count, uint64_t *index, size_t *sent,
                                              uint64_t deadline_ns);
 /**
- * With `goes_ahead`, gyre_cluster_send and gyre_cluster_send_batch return OK when the requests are under way, where the transport can do that: one
- * block of each shard, the next one of a shard waits for it. A request is kept when its reply comes, or when this function
+ * With `goes_ahead`, gyre_cluster_send and gyre_cluster_send_batch return OK when the requests are under way, where the transport can do that: up
+ * to 8 blocks of each shard, the next one of a shard waits for the first of them. A request is kept when its reply comes, or when this function
  * returned OK since: then all that were sent are. What is lost on the way is sent again by the next calls until then, and lost for good when this process ends
  * or gyre_cluster_close is called before. TIMEOUT: some are not known to be kept yet. Without `goes_ahead` it settles those that were sent with TIMEOUT.
  */

@@ -70,13 +70,15 @@ struct floor {
     uint64_t sent, received;
 };
 
-static void open_floor(struct floor *floor, const struct options *options, size_t size)
+static void open_floor(struct floor *floor, const struct options *options, uint32_t batch)
 {
     char text[32];
+    const size_t size = bench_load_block(batch);
     *floor = (struct floor){.ops = bench_floor_of(bench_transport(), options->ops), .size = size};
     snprintf(text, sizeof text, "%zu", size);
     const char *const arguments[] = {"bench_cluster",           "echo", bench_transport(), text,
                                      options->ops ? "ops" : "", NULL};
+    bench_load_fill_block(block, batch);
     floor->ops->open(false, size);
     floor->echo = bench_start(arguments);
 }
@@ -224,7 +226,7 @@ static void run_row(const struct row *row, const struct options *options)
 {
     struct floor floor;
     struct turns turns;
-    open_floor(&floor, options, bench_load_block(row->batch ? row->batch : 1));
+    open_floor(&floor, options, row->batch ? row->batch : 1);
     run_turns(&floor, row, (uint64_t)(options->seconds * 1e9 / (2 * ROUNDS)), &turns);
     close_floor(&floor);
     print_row(row, &turns);

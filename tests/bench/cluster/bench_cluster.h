@@ -78,6 +78,8 @@ void bench_load_stream(struct bench_load *load, uint32_t batch, uint64_t duratio
 void bench_load_calls(struct bench_load *load, uint64_t duration_ns, struct bench_figures *figures);
 /** Bytes of a block of so many requests. */
 size_t bench_load_block(uint32_t batch);
+/** Writes so many requests into a block, whose head stays as it is: three servers compress what they tell each other, and zeros cost them little. */
+void bench_load_fill_block(unsigned char *block, uint32_t batch);
 /** A request for every account. */
 void bench_load_fill(struct bench_load *load);
 /** From now on the requests of a shard go to so many of its accounts. */

@@ -141,6 +141,16 @@ size_t bench_load_block(uint32_t batch)
     return sizeof(struct gyre_cluster_requests) + batch * gyre_cluster_message_room(sizeof(count_request));
 }
 
+void bench_load_fill_block(unsigned char *block, uint32_t batch)
+{
+    const struct gyre_cluster_message message = {.length = sizeof(count_request)};
+    size_t at = sizeof(struct gyre_cluster_requests);
+    for (uint64_t i = 0; i < batch; i++) {
+        const count_request request = {1 + i * 7 % 32, i};
+        at = gyre_cluster_message_add(block, at, &message, &request);
+    }
+}
+
 static count_request next_request(struct bench_load *load, uint32_t shard, uint64_t key)
 {
     const uint64_t number = load->sent++, place = number % PLACES;

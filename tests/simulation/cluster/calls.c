@@ -95,6 +95,16 @@ WRAP(int, pthread_join, pthread_t thread, void **result)
     return 0;
 }
 
+WRAP(int, pthread_detach, pthread_t thread)
+{
+    struct fiber *fiber;
+    if (is_real())
+        return __real_pthread_detach(thread);
+    memcpy(&fiber, &thread, sizeof fiber);
+    fiber_detach(fiber);
+    return 0;
+}
+
 /* ---- chance ---- */
 
 WRAP(ssize_t, getrandom, void *bytes, size_t size, unsigned flags)

@@ -2,12 +2,16 @@
 /* See double.h. A kernel belongs to its process, and dies with it. */
 #include "double.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/kernel/help.h"
 #include "core/kernel/keyed_table.h"
 #include "core/loader/transport_plugin.h"
+#include "core/queue/bells.h"
+#include "core/queue/queue.h"
 #include "fibers.h"
 #include "gyre/gyre.h"
 #include "memory_transport.h"
@@ -15,12 +19,16 @@
 enum { CAPACITY = 8, LAUNCH_NS = 20000000 };
 
 struct gyre_kernel_double {
-    struct gyre_kernel base; /* of it, what inline functions of the core read */
+    struct gyre_kernel base; /* of it and of its queue, what inline functions of the core read */
+    struct gyre_queue queue;
     unsigned char table[SIM_TABLE];
-    bool is_active;
-    uint64_t first, end; /* the requests that are under way, by number */
+    bool is_active, is_gone;
+    uint64_t first, end; /* the requests that are under way, by number, */
+    uint64_t handled;    /* and the first of them that no helper has handled */
     struct {
         sim_request request;
+        sim_reply reply;
+        gyre_completion completion;
     } ring[CAPACITY];
 };
 
@@ -35,6 +43,11 @@ static struct gyre_kernel_double *its(const void *kernel)
         struct gyre_kernel_double *kernel;
     } cast = {kernel};
     return cast.kernel;
+}
+
+static struct gyre_kernel_double *of_queue(const gyre_queue *queue)
+{
+    return its((const char *)queue - offsetof(struct gyre_kernel_double, queue));
 }
 
 static struct sim_health *health(void)
@@ -66,25 +79,34 @@ WRAP(gyre_status, gyre_launch, gyre_runtime *runtime, const gyre_launch_desc *de
     struct gyre_kernel_double *kernel = process_alloc(sizeof *kernel);
     memset(kernel, 0, sizeof *kernel);
     kernel->base.runtime = runtime;
+    kernel->queue.ways.direct_size = 1; /* it may be quiet */
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", desc->name ? desc->name : "sim");
     *out = &kernel->base;
     return GYRE_OK;
 }
 
-/* Nobody helps it: its handler takes virtual time. */
 WRAP(gyre_status, gyre_launch_helped, gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
 {
-    return __wrap_gyre_launch(runtime, desc, out);
+    const gyre_status status = __wrap_gyre_launch(runtime, desc, out);
+    if (status == GYRE_OK)
+        gyre_kernel_set_helped(*out, health()->is_helped);
+    return status;
 }
 
+/* A thread may be in a handler of it: it stays until its process ends. */
 WRAP(void, gyre_kernel_release, gyre_kernel *kernel)
 {
-    process_free(kernel);
+    if (!kernel)
+        return;
+    if (kernel->helped)
+        its(kernel)->is_gone = true;
+    else
+        process_free(kernel);
 }
 
 WRAP(gyre_queue *, gyre_kernel_queue, gyre_kernel *kernel)
 {
-    return (gyre_queue *)(void *)kernel;
+    return &its(kernel)->queue;
 }
 
 WRAP(gyre_status, gyre_keyed_about_get, const gyre_kernel *kernel, struct gyre_keyed_about *out)
@@ -152,7 +174,7 @@ static size_t some_of(size_t most)
 WRAP(gyre_status, gyre_send, gyre_queue *queue, const void *request, size_t size, uint64_t *index,
      uint64_t deadline_ns)
 {
-    struct gyre_kernel_double *kernel = its(queue);
+    struct gyre_kernel_double *kernel = of_queue(queue);
     (void)deadline_ns;
     if (size != sizeof(sim_request))
         return gyre_error_set(GYRE_INVALID, "a request has %zu bytes, found %zu", sizeof(sim_request), size);
@@ -170,7 +192,7 @@ WRAP(gyre_status, gyre_send, gyre_queue *queue, const void *request, size_t size
 WRAP(gyre_status, gyre_send_batch, gyre_queue *queue, const void *requests, size_t size, size_t count,
      size_t *sent, uint64_t deadline_ns)
 {
-    const struct gyre_kernel_double *kernel = its(queue);
+    const struct gyre_kernel_double *kernel = of_queue(queue);
     const size_t room = CAPACITY - (size_t)(kernel->end - kernel->first),
                  taken = some_of(count < room ? count : room);
     gyre_status status = GYRE_OK;
@@ -215,16 +237,58 @@ static void handle(struct gyre_kernel_double *kernel, const sim_request *request
         memcpy(reply, &its_reply, sizeof its_reply);
 }
 
+static uint64_t draw_time(const sim_request *request)
+{
+    return fibers_draw(SIM_KIND(request->amount) == SIM_TARDY ? health()->tardy_ns : health()->handler_ns);
+}
+
+/* Now and then it has no device side for a moment. What becomes of a kernel that is gone meanwhile is nobody's. */
+WRAP(gyre_status, gyre_kernel_help, gyre_kernel *helped)
+{
+    struct gyre_kernel_double *kernel = its(helped);
+    if (fibers_draw(16) == 0)
+        return GYRE_AGAIN;
+    while (kernel->handled < kernel->end && !kernel->is_gone) {
+        const uint64_t at = kernel->handled % CAPACITY;
+        fiber_sleep(NULL, fibers_now_ns() + draw_time(&kernel->ring[at].request) + 1);
+        process_step(false);
+        handle(kernel, &kernel->ring[at].request, &kernel->ring[at].reply, &kernel->ring[at].completion);
+        kernel->handled++;
+    }
+    return GYRE_OK;
+}
+
+/* Handlers look again and again without a bell. */
+WRAP(void, gyre_queue_ring_doorbell, gyre_queue *queue, uint64_t count)
+{
+    (void)queue;
+    (void)count;
+}
+
+/* The reply to the first request, which a helper handled. */
+static void take_handled(struct gyre_kernel_double *kernel, void *reply, gyre_completion *completion)
+{
+    const uint64_t at = kernel->first % CAPACITY;
+    memcpy(reply, &kernel->ring[at].reply, sizeof kernel->ring[at].reply);
+    *completion = kernel->ring[at].completion;
+    completion->index = kernel->first++;
+}
+
 WRAP(gyre_status, gyre_receive, gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
      uint64_t deadline_ns)
 {
-    struct gyre_kernel_double *kernel = its(queue);
+    struct gyre_kernel_double *kernel = of_queue(queue);
     const uint64_t now = fibers_now_ns();
-    if (kernel->first == kernel->end || size < sizeof(sim_reply))
+    if (kernel->first == kernel->end || size < sizeof(sim_reply) || kernel->is_gone)
         violation("the kernel's contract", "a reply is received, and no request is under way");
+    if (kernel->first < kernel->handled) {
+        take_handled(kernel, reply, completion);
+        return GYRE_OK;
+    }
+    if (kernel->queue.ways.quiet)
+        violation("the kernel's contract", "a reply to a request is awaited of which nobody was told");
     const sim_request request = kernel->ring[kernel->first % CAPACITY].request;
-    const bool is_tardy = SIM_KIND(request.amount) == SIM_TARDY;
-    const uint64_t takes_ns = fibers_draw(is_tardy ? health()->tardy_ns : health()->handler_ns);
+    const uint64_t takes_ns = draw_time(&request);
     if (now + takes_ns > deadline_ns) {
         fiber_sleep(NULL, deadline_ns);
         return gyre_error_set(GYRE_TIMEOUT, "the handler did not return in time");
@@ -233,13 +297,14 @@ WRAP(gyre_status, gyre_receive, gyre_queue *queue, void *reply, size_t size, gyr
     process_step(false);
     handle(kernel, &request, reply, completion);
     completion->index = kernel->first++;
+    kernel->handled = kernel->first;
     return GYRE_OK;
 }
 
 WRAP(gyre_status, gyre_receive_batch, gyre_queue *queue, void *replies, size_t size, size_t count,
      gyre_completion *completions, size_t *received, uint64_t deadline_ns)
 {
-    const struct gyre_kernel_double *kernel = its(queue);
+    const struct gyre_kernel_double *kernel = of_queue(queue);
     const size_t under_way = (size_t)(kernel->end - kernel->first),
                  taken = some_of(count < under_way ? count : under_way);
     gyre_status status = GYRE_OK;

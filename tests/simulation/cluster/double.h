@@ -46,6 +46,7 @@ struct sim_health {
     bool cannot_launch, cannot_restore, cannot_activate, cannot_send; /* the kernels of shards */
     uint64_t launches;                                                /* of them */
     uint64_t handler_ns, tardy_ns; /* most of the time that a handler takes */
+    bool is_helped;                /* a shard's thread handles its requests itself */
 };
 
 #endif

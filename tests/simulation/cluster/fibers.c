@@ -25,7 +25,7 @@ struct fiber {
     enum state state;
     const void *key;
     uint64_t until_ns, number;
-    bool woken;
+    bool woken, is_detached;
     void *(*run)(void *);
     void (*run_process)(void *); /* of the first fiber of a process */
     void *argument;
@@ -164,6 +164,13 @@ void fiber_join(struct fiber *fiber)
             remove_fiber(i);
             return;
         }
+}
+
+void fiber_detach(struct fiber *fiber)
+{
+    fiber->is_detached = true;
+    if (fiber->state == ENDED)
+        fiber_join(fiber);
 }
 
 bool fiber_sleep(const void *key, uint64_t until_ns)
@@ -306,6 +313,8 @@ void fibers_run(bool (*is_done)(void))
         swapcontext(&world.loop, &fiber->context);
         world.current = NULL;
         errors_use(own_errors);
+        if (fiber->state == ENDED && fiber->is_detached)
+            fiber_join(fiber);
     }
 }
 

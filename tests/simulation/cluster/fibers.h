@@ -64,6 +64,8 @@ struct fiber *fiber_start(void *(*run)(void *), void *argument);
 bool fiber_has_ended(const struct fiber *fiber);
 /** Forgets a fiber that has ended. */
 void fiber_join(struct fiber *fiber);
+/** Nobody joins it: it is forgotten when it ends. */
+void fiber_detach(struct fiber *fiber);
 /** Sleeps until `key` is woken (true) or the time has come (false). */
 bool fiber_sleep(const void *key, uint64_t until_ns);
 void fiber_wake(const void *key);

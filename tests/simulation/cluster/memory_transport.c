@@ -278,6 +278,7 @@ enum fate {
     LATE,     /* it takes place later: TIMEOUT */
     REPEATED, /* it took place, and does so once more: OK */
     SLOW,     /* it took place, and is acknowledged late: OK */
+    DETOUR,   /* of a block that was begun: those behind it arrive before it: OK */
     BEHIND    /* the newest block is not shown yet */
 };
 
@@ -407,7 +408,7 @@ static gyre_status append(gyre_transport_link *link, const char *name, const gyr
 /* Those of a connection arrive in their order, but for what is late. */
 static uint64_t arrival_of(gyre_transport_link *link, enum fate fate)
 {
-    if (fate == LATE)
+    if (fate == LATE || fate == DETOUR)
         return fibers_now_ns() + fibers_draw(transport_faults.late_ns);
     const uint64_t at_ns = fibers_now_ns() + 1 + fibers_draw(transport_faults.latency_ns);
     link->arrived_ns = at_ns > link->arrived_ns ? at_ns : link->arrived_ns + 1;
@@ -417,7 +418,8 @@ static uint64_t arrival_of(gyre_transport_link *link, enum fate fate)
 static void begin_one(gyre_transport_link *link, const gyre_transport_entry *entry, struct begun *begun)
 {
     const gyre_transport_block *block = &entry->block;
-    const enum fate fate = draw_fate(true, entry->log);
+    enum fate fate = draw_fate(true, entry->log);
+    fate = fate == SLOW && fibers_draw(2) ? DETOUR : fate;
     const uint64_t now = fibers_now_ns();
     struct pending *pending = NULL;
     if (fate != REFUSED && fate != NEVER)

@@ -157,6 +157,8 @@ static void take_requests(uint32_t number, uint64_t position, const unsigned cha
         return; /* of nobody */
     const uint32_t client = client_of(head.client);
     uint64_t *known = &model.shards[number].known[client];
+    if (gyre_cluster_requests_come_again(&head, *known))
+        return;
     if (head.first > *known + 1)
         violation("numbers", "a client's requests %" PRIu64 " follow %" PRIu64, head.first, *known);
     for (uint64_t its = head.first; gyre_cluster_walk_next(&walk); its++) {

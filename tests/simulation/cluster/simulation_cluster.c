@@ -44,6 +44,7 @@ static struct {
     bool is_over, is_logged;
     bool
         is_about_leases; /* the seed is about who is alive: records of members are late or damaged, and members stand still */
+    bool is_helped; /* shards' threads handle their requests themselves */
     enum story story;
     uint64_t strangers; /* blocks that nobody of the cluster wrote */
     struct member member[MEMBERS_MAX];
@@ -202,6 +203,7 @@ static void plan(uint64_t seed)
     sim.shards = 1 + (uint32_t)fibers_draw(3);
     sim.clients = 2 + (uint32_t)fibers_draw(SIM_CLIENTS_MAX - 1);
     sim.is_over = false;
+    sim.is_helped = seed % 8 > 5;
     sim.is_about_leases = fibers_draw(4) == 0;
     sim.strangers = 0;
     sim.next_serial = 1;
@@ -686,6 +688,7 @@ static void begin_members(void)
         member->cut = (struct link_cut){0};
         member->health = (struct sim_health){.handler_ns = ONE_OF(10000, 300000, 2000000),
                                              .tardy_ns = 1 + fibers_draw(2 * sim.lease_ns)};
+        member->health.is_helped = sim.is_helped;
         member->start_ns = fibers_now_ns() + fibers_draw(sim.lease_ns);
         member->well_ns = 0;
         if (sim.story)

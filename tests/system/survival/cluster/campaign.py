@@ -28,7 +28,8 @@ import urllib.request
 MACHINES = 3
 SHARDS = 8
 LEASE_S = 2.0
-NOT_THERE = 3  # the exit code of a member that cannot begin, because no server answers: it is started again
+NOT_THERE = (3, 5)  # exit codes of a member that cannot begin, because no server answers, or not in time: it is started again
+STILL_ALIVE = "already, and it is alive"  # the last words of the one that was killed may arrive while the next one looks
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -306,11 +307,11 @@ class Campaign:
                 self.failures.append(f"{client.name} ended with {code}: {client.log.read_text()[-800:]}")
         for machine in self.machines:
             code = machine.member.ended_by_itself()
-            if code == NOT_THERE:
+            if code in NOT_THERE or (code == 1 and STILL_ALIVE in machine.member.log.read_text().splitlines()[-1]):
                 self.refused_starts += 1
                 machine.member.running = None
                 self.later(0.5, self.restart, machine.member)
-            elif code not in (None, 0, -signal.SIGKILL):
+            elif code not in (None, 0, -signal.SIGKILL, -signal.SIGTERM):  # SIGTERM: it was ended before it had begun
                 self.failures.append(f"{machine.member.name} ended with {code}")
 
     def spend(self, seconds):
