@@ -20,6 +20,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/keyed.h"
 #include "core/kernel/queue_table.h"
@@ -254,6 +255,7 @@ gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yie
     gyre_status status;
     kernel->turn.inside++;
     pthread_mutex_unlock(&kernel->lock);
+    (void)GYRE_FAULT_POINT(CONTROL_LOOK);
     for (;;) {
         uint32_t seen = __atomic_load_n(bell, __ATOMIC_ACQUIRE); /* before the look */
         status = look_at_blocks(kernel, command, yield, deadline_ns);
