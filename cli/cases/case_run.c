@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/calls/call_ends.h"
 #include "cli/calls/call_outcome.h"
 #include "cli/cases/case_compare.h"
 #include "cli/json/message_json_reader.h"
@@ -323,6 +324,7 @@ static int receive_one(case_play *play)
     if (play->answered == play->sent)
         return take_unsent(play);
     fflush(play->desc->out); /* a handler may end this process */
+    call_ends_printed(play->desc->queue);
     const gyre_status status = gyre_receive(play->desc->queue, play->reply, play->reply_layout->size,
                                             &completion, deadline_of(play));
     if (status == GYRE_TIMEOUT)
@@ -425,6 +427,7 @@ int case_run(const case_run_desc *desc)
     if (status == GYRE_OK)
         status = gyre_layout_create(reply, GYRE_MESSAGE_MAX, &play.reply_layout);
     int code = cli_fail_unless_ok(status);
+    call_ends_printed(desc->queue);
     if (code == CLI_OK) {
         play.request = malloc(play.request_layout->size + 1);
         play.reply = malloc(play.reply_layout->size + 1);
@@ -436,6 +439,7 @@ int case_run(const case_run_desc *desc)
     }
     if (fflush(desc->out) != 0 || ferror(desc->out))
         code = cli_error(CLI_FAILED, "cannot write the answers: %s", strerror(errno));
+    call_ends_printed(NULL);
     free(play.order);
     free(play.request);
     free(play.reply);
