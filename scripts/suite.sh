@@ -159,12 +159,13 @@ stage_fuzz()
 {
     local tests='unit|plugins|stress|conformance/cpu|conformance/opencl_gathered|crash|durable|changes|cluster|attach'
     local not='^unit/cuda/|^crash/.*(opencl|cuda)|^attach/foreign/opencl_' # minutes of compilers that are not ours
+    local twice=(-LE '^more$' -LE '^nats$') # what has both labels
     if compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' >/dev/null && have clang; then
         stage fuzz "unit, plugin, stress, conformance, crash, journal and attach tests under AddressSanitizer and UndefinedBehaviorSanitizer, short fuzz runs" \
-            -- -R "^(fuzz|$tests)/" -E "$not"
+            -- -R "^(fuzz|$tests)/" -E "$not" "${twice[@]}"
     else
         stage asan "unit, plugin, stress, conformance, crash, journal and attach tests under AddressSanitizer and UndefinedBehaviorSanitizer" "$@" \
-            -- -R "^($tests)/" -E "$not"
+            -- -R "^($tests)/" -E "$not" "${twice[@]}"
         record fuzz skipped fuzz/all "clang with libFuzzer is not on this machine"
     fi
 }

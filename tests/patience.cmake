@@ -25,6 +25,8 @@ endfunction()
 gyre_set_patiently(GYRE_COMPILE_TIMEOUT_MS 140000 3600000)
 gyre_set_patiently(GYRE_PROBE_TIMEOUT_MS 10000 600000)
 gyre_set_patiently(GYRE_KERNEL__DEFAULT__LAUNCH_TIMEOUT_MS 10000 3600000)
+# A block that gets no processor for so long has not left its handler. As usual where the patience is 2.
+gyre_set_patiently(GYRE_KERNEL__DEFAULT__STOP_TIMEOUT_MS 500 60000)
 
 include(${CMAKE_CURRENT_LIST_DIR}/labels.cmake)
 

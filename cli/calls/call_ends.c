@@ -9,6 +9,7 @@
  */
 #include "cli/calls/call_ends.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,12 +21,18 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "core/queue/state.h"
+#include "core/queue/wait_any.h"
 
-/* For the thread that prints what was answered before: a busy machine gives it a processor late. */
-enum { MOMENT_NS = 300000000 };
+/* A moment for whoever tells of the program's work in another thread; how long answers are waited for that are not printed yet. */
+enum { MOMENT_MS = 300, LOOK_MS = 10, PRINTED_WITHIN_MS = 10000 };
 
 static atomic_int watched;                 /* id of the watched process, or 0 */
 static _Atomic(const char *) advised = ""; /* text behind each sentence */
+
+static _Atomic(const gyre_queue *) printing; /* whose answers are printed; or NULL */
+static _Atomic(uint64_t) printed;            /* up to which one they are */
+static _Atomic(pthread_t) printer;           /* the thread that does; set before `printing` */
 
 /* True in the watched process, false in a child that a handler forked. */
 static bool is_watched(void)
@@ -33,14 +40,44 @@ static bool is_watched(void)
     return atomic_load(&watched) == (int)syscall(SYS_getpid);
 }
 
+/* ---- answers first ---- */
+
+void call_ends_printed(const gyre_queue *queue)
+{
+    atomic_store(&printer, pthread_self());
+    if (queue)
+        atomic_store(&printed, gyre_received(queue));
+    atomic_store(&printing, queue);
+}
+
+static void pause_ms(long milliseconds)
+{
+    const struct timespec pause = {0, milliseconds * 1000000};
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
+}
+
+/* Waits until what was answered before is printed. A busy machine gives the thread that prints a processor late. */
+static void await_answers(void)
+{
+    const gyre_queue *queue = atomic_load(&printing);
+    if (!queue)
+        pause_ms(MOMENT_MS);
+    else if (!pthread_equal(atomic_load(&printer), pthread_self()))
+        for (int ms = 0, looks = 0; looks < 2 && ms < PRINTED_WITHIN_MS; ms += LOOK_MS) {
+            pause_ms(LOOK_MS);
+            const bool is_all =
+                atomic_load(&printed) == gyre_received(queue) && !gyre_queue_has_completion(queue);
+            looks = is_all ? looks + 1 : 0;
+        }
+}
+
 static void write_sentence(const char *sentence)
 {
-    static const struct timespec moment = {0, MOMENT_NS};
     const char *advice = atomic_load(&advised);
     const struct iovec line[] = {{(void *)(uintptr_t)sentence, strlen(sentence)},
                                  {(void *)(uintptr_t)advice, strlen(advice)},
                                  {(void *)(uintptr_t) "\n", 1}};
-    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &moment, NULL);
+    await_answers();
     syscall(SYS_writev, STDERR_FILENO, line, sizeof line / sizeof line[0]);
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "cli/calls/call_early.h"
+#include "cli/calls/call_ends.h"
 #include "cli/calls/call_outcome.h"
 #include "cli/cli.h"
 #include "cli/base/hush.h"
@@ -125,8 +126,10 @@ static uint64_t unprinted(const call_stream *stream)
 /* Flushes the output, so that its reader has every printed line. */
 static gyre_status show_reply(const call_stream *stream)
 {
-    if (fflush(stream->desc->out) == 0 && !ferror(stream->desc->out))
+    if (fflush(stream->desc->out) == 0 && !ferror(stream->desc->out)) {
+        call_ends_printed(stream->desc->queue);
         return GYRE_OK;
+    }
     return gyre_error_set(GYRE_FAILED, "cannot write the replies: %s", strerror(errno));
 }
 
@@ -435,6 +438,7 @@ gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts)
         status = gyre_queue_stats_get(desc->queue, &stats);
     if (status != GYRE_OK)
         return status;
+    call_ends_printed(desc->queue);
     uint64_t larger = desc->request->size > desc->reply->size ? desc->request->size : desc->reply->size;
     note_left(&stream);
     stream.capacity = stream.early.room = stats.capacity;
@@ -447,6 +451,7 @@ gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts)
         status = gyre_error_set(GYRE_EXHAUSTED, "out of memory for a batch of messages");
     if (status != GYRE_OK && stream.replies)
         settle_requests(&stream, status);
+    call_ends_printed(NULL);
     call_early_finish(&stream.early);
     free(stream.requests);
     free(stream.replies);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/calls/call_ends.h"
 #include "cli/calls/call_outcome.h"
 #include "cli/cases/case_compare.h"
 #include "cli/json/message_json_reader.h"
@@ -25,6 +26,7 @@ typedef struct case_play {
     size_t sent, answered, differing;
     uint64_t first; /* the queue's index of the first pair; answers below are an earlier run's */
     bool active;
+    bool is_lost; /* the kernel is lost for good: what was not sent by then is unhandled */
 } case_play;
 
 /* ---- messages of the file ---- */
@@ -252,6 +254,16 @@ static int take_answer(case_play *play, const gyre_completion *completion)
 
 /* ---- the flow ---- */
 
+/*
+ * The exit code for a status of the kernel. A kernel that is lost after it got requests fails those alone, whichever call hears of the
+ * loss first: which one that is depends on the speed of this process.
+ */
+static int take_status(case_play *play, gyre_status status)
+{
+    play->is_lost = status == GYRE_LOST && play->sent > 0;
+    return play->is_lost ? CLI_OK : cli_fail_unless_ok(status);
+}
+
 /* Sends the next request. Sets *full instead when the queue has no room. */
 static int send_next(case_play *play, bool *full)
 {
@@ -272,7 +284,12 @@ static int send_next(case_play *play, bool *full)
     *full = status == GYRE_AGAIN;
     if (status == GYRE_OK && play->sent++ == 0)
         play->first = index;
-    return *full ? CLI_OK : cli_fail_unless_ok(status);
+    if (*full)
+        return CLI_OK;
+    const int code = take_status(play, status);
+    if (play->is_lost)
+        cli_fail(status); /* the rest is not sent: why */
+    return code;
 }
 
 static uint64_t deadline_of(const case_play *play)
@@ -280,18 +297,34 @@ static uint64_t deadline_of(const case_play *play)
     return play->desc->timeout_ms ? gyre_in_ms(play->desc->timeout_ms) : GYRE_FOREVER;
 }
 
+static int activate(case_play *play)
+{
+    return take_status(play, gyre_kernel_activate(play->desc->kernel, deadline_of(play)));
+}
+
 static int activate_once(case_play *play)
 {
     if (play->active)
         return CLI_OK;
     play->active = true;
-    return cli_fail_unless_ok(gyre_kernel_activate(play->desc->kernel, deadline_of(play)));
+    return activate(play);
+}
+
+/* Judges the next pair, whose request found a lost kernel. */
+static int take_unsent(case_play *play)
+{
+    const gyre_completion completion = {.outcome = GYRE_WAS_UNHANDLED};
+    play->sent++;
+    return take_answer(play, &completion);
 }
 
 static int receive_one(case_play *play)
 {
     gyre_completion completion;
+    if (play->answered == play->sent)
+        return take_unsent(play);
     fflush(play->desc->out); /* a handler may end this process */
+    call_ends_printed(play->desc->queue);
     const gyre_status status = gyre_receive(play->desc->queue, play->reply, play->reply_layout->size,
                                             &completion, deadline_of(play));
     if (status == GYRE_TIMEOUT)
@@ -311,21 +344,26 @@ static bool waits(const case_play *play)
     return play->sent > play->answered && play->desc->file->pairs[play->order[play->sent]].later;
 }
 
+static bool may_send(const case_play *play)
+{
+    return play->sent < play->desc->file->count && !play->is_lost;
+}
+
 /* All that the queue holds, up to a request that is sent later; then the kernel runs until all of it is answered, and pauses. */
 static int run_round(case_play *play)
 {
     bool full = false;
     int code = CLI_OK;
-    while (code == CLI_OK && play->sent < play->desc->file->count && !full && !waits(play))
+    while (code == CLI_OK && may_send(play) && !full && !waits(play))
         code = send_next(play, &full);
-    if (code == CLI_OK)
-        code = cli_fail_unless_ok(gyre_kernel_activate(play->desc->kernel, deadline_of(play)));
+    if (code == CLI_OK && !play->is_lost)
+        code = activate(play);
     while (code == CLI_OK && play->answered < play->sent)
         code = receive_one(play);
-    if (code == CLI_OK && play->sent < play->desc->file->count)
-        code = cli_fail_unless_ok(gyre_kernel_deactivate(play->desc->kernel, deadline_of(play)));
-    if (code == CLI_OK && play->answered == play->desc->checkpoint)
-        code = cli_fail_unless_ok(gyre_kernel_checkpoint(play->desc->kernel, deadline_of(play)));
+    if (code == CLI_OK && may_send(play))
+        code = take_status(play, gyre_kernel_deactivate(play->desc->kernel, deadline_of(play)));
+    if (code == CLI_OK && play->answered == play->desc->checkpoint && !play->is_lost)
+        code = take_status(play, gyre_kernel_checkpoint(play->desc->kernel, deadline_of(play)));
     return code;
 }
 
@@ -333,7 +371,7 @@ static int run_rounds(case_play *play)
 {
     int code = CLI_OK;
     while (code == CLI_OK && play->answered < play->desc->file->count)
-        code = run_round(play);
+        code = may_send(play) ? run_round(play) : receive_one(play);
     return code;
 }
 
@@ -343,7 +381,7 @@ static int run_pairs(case_play *play)
     int code = CLI_OK;
     while (code == CLI_OK && play->answered < count) {
         bool full = false;
-        while (code == CLI_OK && play->sent < count && !full)
+        while (code == CLI_OK && may_send(play) && !full)
             code = send_next(play, &full);
         if (code == CLI_OK)
             code = activate_once(play);
@@ -389,6 +427,7 @@ int case_run(const case_run_desc *desc)
     if (status == GYRE_OK)
         status = gyre_layout_create(reply, GYRE_MESSAGE_MAX, &play.reply_layout);
     int code = cli_fail_unless_ok(status);
+    call_ends_printed(desc->queue);
     if (code == CLI_OK) {
         play.request = malloc(play.request_layout->size + 1);
         play.reply = malloc(play.reply_layout->size + 1);
@@ -400,6 +439,7 @@ int case_run(const case_run_desc *desc)
     }
     if (fflush(desc->out) != 0 || ferror(desc->out))
         code = cli_error(CLI_FAILED, "cannot write the answers: %s", strerror(errno));
+    call_ends_printed(NULL);
     free(play.order);
     free(play.request);
     free(play.reply);

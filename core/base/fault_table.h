@@ -38,6 +38,7 @@
     ROW(JOURNAL_RENEW, "journal.renew", "fail die", "a new file is begun for a journal")                     \
     ROW(JOURNAL_RENAME, "journal.rename", "fail die",                                                        \
         "the new file is whole and about to replace the old one")                                            \
+    ROW(CONTROL_LOOK, "control.look", "die", "a command was given to a kernel, and its blocks may obey")     \
     ROW(RELAY_END, "relay.end", "die", "a relay has looked for completions, and its queue is being closed")
 
 #endif

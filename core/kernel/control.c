@@ -20,6 +20,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/keyed.h"
 #include "core/kernel/queue_table.h"
@@ -302,6 +303,7 @@ static gyre_status await_blocks(gyre_kernel *kernel, const struct wait *wait)
     gyre_status status;
     kernel->turn.inside++;
     pthread_mutex_unlock(&kernel->lock);
+    (void)GYRE_FAULT_POINT(CONTROL_LOOK);
     for (;;) {
         uint32_t seen = __atomic_load_n(bell, __ATOMIC_ACQUIRE); /* before the look */
         status = look_at_blocks(kernel, wait);

@@ -57,11 +57,21 @@ if [[ -n "$(fields shrinks)" ]]; then
 fi
 
 lost="$(fields lost)" # the setting with which the pipeline does not outlive the crash
-if [[ -n "$lost" ]]; then
-    run "${crash_call[@]}" --set "$lost" <<<"$requests"
+# loses ARGUMENT...: the answers tell of the loss, whoever hears of it first.
+loses()
+{
+    run "$@" --set "$lost" <<<"$requests"
     exits 1
     says ', found {"unhandled":true}'
     says "its worker process died, and what its handler keeps between messages with it"
+}
+if [[ -n "$lost" ]]; then
+    loses "${crash_call[@]}"
+    # the pipeline is lost by the time it was to have begun
+    GYRE_FAULTS=control.look=delay:200@1+ loses "${crash_call[@]}"
+    # ... and before the last requests are sent
+    sed '2,$s/}$/,"later":true}/' found.gyre-case >later.gyre-case
+    loses call --case later.gyre-case --seed 2 "${limit[@]}"
 fi
 run "${crash_call[@]}" --set kernel.default.options=-DMENDED <<<"$requests"
 exits 0

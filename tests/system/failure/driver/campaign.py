@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 
-LIFE_S = 100
+LIFE_S = 100 * int(os.environ.get("GYRE_TEST_PATIENCE", "1"))
 NOT_GOOD = 2  # the exit code of a program whose life was not good
 KINDS = {  # what a call answers: (code of cuda.h, its name, its text)
     "transient": (802, "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"),

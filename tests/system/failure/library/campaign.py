@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-LIFE_S = 100
+LIFE_S = 100 * int(os.environ.get("GYRE_TEST_PATIENCE", "1"))
 
 
 def live(command, lives, environment):

@@ -559,8 +559,8 @@ static void swap_ends(const char *socket_path, const char *source, const char *h
                       const char *sentence)
 {
     char command[1024], said[4096];
-    snprintf(command, sizeof command, "%s swap quote '%s' --canary 1/4 %s --socket %s 2>&1", GYRE_COMMAND,
-             source, how, socket_path);
+    snprintf(command, sizeof command, "%s swap quote '%s' --canary 1/4 %s --timeout 60000 --socket %s 2>&1",
+             GYRE_COMMAND, source, how, socket_path);
     FILE *out = popen(command, "re");
     require(out != NULL);
     said[fread(said, 1, sizeof said - 1, out)] = '\0';

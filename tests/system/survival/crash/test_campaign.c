@@ -181,10 +181,14 @@ static void use_buffer(void)
 
 static void one_life(uint64_t faults)
 {
-    /* poison_limit: whoever is alone when its worker dies of something else often enough would be failed */
-    const char *const settings[] = {"kernel.default.handler_budget_ms=60", "kernel.default.poison_limit=6",
+    /* poison_limit: whoever is alone when its worker dies of something else often enough would be failed. A slow machine may
+       give no worker the time to answer between two faults. */
+    const char *const settings[] = {patient_setting("kernel.default.handler_budget_ms", 30),
+                                    "kernel.default.poison_limit=6",
+                                    "backend.cpu.restart_limit=1000",
                                     patient_setting("backend.cpu.worker_timeout_ms", 500),
-                                    "log_level=warning", NULL};
+                                    "log_level=warning",
+                                    NULL};
     gyre_runtime *runtime = open_isolated(settings);
     uint32_t blocks = 1 + (uint32_t)draw(3);
     gyre_kernel *kernel = launch_fragile(runtime, "fragile", blocks);

@@ -145,8 +145,9 @@ static void one_life(uint64_t faults, bool journal)
     char messages[64], folder[128];
     snprintf(messages, sizeof messages, "kernel.default.%s", every[draw(sizeof every / sizeof every[0])]);
     const char *settings[] = {"kernel.default.checkpoints=true",
-                              "kernel.default.handler_budget_ms=60",
-                              "kernel.default.poison_limit=6", /* as in test_campaign.c */
+                              patient_setting("kernel.default.handler_budget_ms", 30),
+                              "kernel.default.poison_limit=6",  /* as in test_campaign.c */
+                              "backend.cpu.restart_limit=1000", /* likewise */
                               patient_setting("backend.cpu.worker_timeout_ms", 500),
                               "kernel.default.replay_log=32768",
                               "log_level=error",

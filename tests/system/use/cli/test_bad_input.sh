@@ -137,6 +137,12 @@ if [[ "$backend" == cpu ]]; then
         checks=$((checks + 1))
         [[ "$out" == $'1\n2' ]] || fail "expected the replies before the end by $leave"
     done
+    # also where the thread that prints them gets a processor late
+    sed 's/^GYRE_KERNEL/extern int usleep(u32);\n&/; s/^    \*reply/    usleep(50000);\n&/' "$folder/leaves.gyre.c" >"$folder/late.gyre.c"
+    GYRE_FAULTS=ring.park=delay:700@1+ call --set gyre.check=off "$folder/late.gyre.c" 1 2 3
+    exits 1
+    checks=$((checks + 1))
+    [[ "$out" == $'1\n2' ]] || fail "expected the replies before the end, printed late"
     # a child that it forks may leave
     kernel forks $'extern int fork(void);\nextern void _exit(int);\nGYRE_KERNEL(x, u32, u32)\n{\n    if (fork() == 0)\n        _exit(0);\n    *reply = *request;\n    return GYRE_REPLY;\n}'
     call --set gyre.check=off "$folder/forks.gyre.c" 1 2

@@ -7,7 +7,8 @@ set -u
 source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
 export XDG_CACHE_HOME="$folder/cache" XDG_CONFIG_HOME="$folder/none" XDG_RUNTIME_DIR="$folder"
 handler=examples/command/accounts.gyre.c
-with=(--config examples/cluster/gyre.ini --set "cluster.folder=$folder/shared")
+lease_ms=$((patience < 3 ? 1000 * patience : 3000)) # a member that gets no processor for so long loses its shards
+with=(--config examples/cluster/gyre.ini --set "cluster.folder=$folder/shared" --set "cluster.lease_ms=$lease_ms")
 
 # same WHAT FOUND EXPECTED
 same()
