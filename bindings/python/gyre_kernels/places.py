@@ -3,18 +3,22 @@
 
 After the block the memory belongs to the other side. So an array that outlives the block is an error, BufferError, and
 nothing is sent or given back for it.
+
+Making an array costs more than slicing one. So a block is a slice of an array that spans all of the ring that was seen (gyrepy_window
+of native/batch.h), and that nobody but its `_Window` has outside of blocks: whatever shows messages keeps it, by NumPy's `base`.
 """
 
 from __future__ import annotations
 
 import functools
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, cast
+from sys import getrefcount
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, TypeVar, cast
 
 import numpy as np
 
 from ._native import ffi, lib
-from .errors import HANDLER_FAILED, REPLIED, check
+from .errors import HANDLER_FAILED, OK, REPLIED, check
 from .types import MessageType
 from .waiting import FOREVER, MORE, deadline_of
 
@@ -22,9 +26,12 @@ if TYPE_CHECKING:
     from .port import Port
 
 _NOTHING = np.dtype("V1")  # of completions that are no reply
+_WIDER, _OTHER = 102, 103  # GYREPY_WIDER, GYREPY_OTHER
+_NEVER = 2**63  # bytes that no reply has
 # looked up once: each costs some tens of nanoseconds
 _reserve, _commit, _peek, _release = lib.gyrepy_reserve, lib.gyrepy_commit, lib.gyrepy_views_peek, lib.gyrepy_release_views
-_buffer, _ndarray, _ref = ffi.buffer, np.ndarray, weakref.ref
+_alone: List[Any] = [object()]
+_ALONE = getrefcount(_alone[0])  # what it says of an object that a list of one has, and nobody else
 _TWICE = "a block of messages in place is entered again only after its end"
 _OVER = "a block of messages in place ends once, after it was entered"
 
@@ -63,28 +70,49 @@ def _ends_block(method: _Method) -> _Method:
     return cast(_Method, _EndOfBlock(method))
 
 
+def _array_of(first: int, count: int, stride: int, dtype: Any) -> Any:
+    """An array on memory of the ring."""
+    memory = ffi.buffer(ffi.cast("char *", first), stride * (count - 1) + dtype.itemsize)
+    return np.ndarray((count,), dtype, memory, 0, (stride,))
+
+
 class _InPlace:
     """What Slots and Views share: an array that is read by fields and places. `given` is what C says of the messages; C ends it
     with the block. The two methods that begin and end a block are long, because each call inside of them is paid in every block."""
 
     def __init__(self, port: "Port", most: int, timeout: Optional[float], given: Any) -> None:
         self._port, self._most, self._timeout, self._given = port, most, timeout, given
+        self._window = ffi.addressof(given, "window")
+        self._spans: List[Any] = [None]  # the array that spans the window, or the one of a block that has its own
         self._lane: Any = None  # inside of the block
         self._array: Any = None
-        self._memory: Any = None  # a weak reference to what the array and every view of it keep alive, and nothing else does
-        self._count = 0
         self._exit = 0  # the `id` of the `_Exit` that was asked for last
 
-    def _end(self, count: int) -> int:
+    def _span(self, dtype: Any) -> Any:
+        """A new array for the window."""
+        window = self._window
+        self._spans[0] = _array_of(window.first, window.count, window.stride, dtype)
+        return self._spans[0]
+
+    def _leak(self) -> None:
+        """For an array that outlives its block: the next block has another one to slice."""
+        self._port.leaked(weakref.ref(self._spans[0]))
+        self._forget_span()
+
+    def _forget_span(self) -> None:
+        self._spans[0], self._window.count, self._window.stride = None, 0, 0
+
+    def _end(self) -> None:
+        """Ends the block in C, with nothing sent or given back."""
         raise NotImplementedError
 
     def _abandon(self) -> None:
         """Ends, as an exception in it would, a block whose `__exit__` a signal kept from its work."""
         self._array = None
-        if self._memory is not None and self._memory() is not None:
-            self._port.leaked(self._memory)
+        if self._spans[0] is not None and getrefcount(self._spans[0]) != _ALONE:
+            self._leak()
         if self._given.count:
-            self._end(0)
+            self._end()
         self._lane = None
 
     def _end_again(self, kind: Any) -> None:
@@ -108,7 +136,7 @@ class _InPlace:
         return self.array.dtype
 
     def __len__(self) -> int:
-        return len(self.array) if self._array is None else self._count
+        return len(self.array if self._array is None else self._array)
 
     def __getitem__(self, key: Any) -> Any:
         return (self.array if self._array is None else self._array)[key]
@@ -122,8 +150,8 @@ class Slots(_InPlace):
         kind = port.request
         self._dtype, self._size, self._least = kind.dtype, kind.size, kind.least if kind.tail else 0
 
-    def _end(self, count: int) -> int:
-        return int(_commit(self._lane.c, self._given, count))
+    def _end(self) -> None:
+        _commit(self._lane.c, self._given, False)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         (self.array if self._array is None else self._array)[key] = value
@@ -139,15 +167,18 @@ class Slots(_InPlace):
             status = _reserve(lane.c, self._size, self._least, self._most, given, end)
             while status == MORE:
                 status = _reserve(lane.c, self._size, self._least, self._most, given, end)
-            if status:
+            if status == OK:
+                span = self._spans[0]
+            elif status == _WIDER:
+                span = self._span(self._dtype)
+            else:
                 check(status)
-            count, stride = given.count, given.stride
-            memory = _buffer(given.first, stride * (count - 1) + self._size)
-            self._memory, self._count = _ref(memory), count
-            self._array = _ndarray((count,), self._dtype, memory, 0, (stride,))
+            window = self._window
+            self._array = span[window.begin : window.end]
         except BaseException:
             if given.count:
-                _commit(lane.c, given, 0)
+                _commit(lane.c, given, False)
+                self._forget_span()  # the array may not be what C says that it is
             self._lane = None
             raise
         return self
@@ -157,11 +188,11 @@ class Slots(_InPlace):
         if self._lane is None:
             return self._end_again(kind)
         self._array = None
-        free = self._memory() is None
+        free = getrefcount(self._spans[0]) == _ALONE
         if not free:
-            self._port.leaked(self._memory)
+            self._leak()
         send = free and kind is None
-        status = _commit(self._lane.c, self._given, self._count if send else 0)
+        status = _commit(self._lane.c, self._given, send)
         self._lane = None  # after the end: `_abandon` looks for it
         if status:
             check(status)
@@ -180,13 +211,21 @@ class Views(_InPlace):
     its texts and spans.
     """
 
-    index = outcome = 0
     replied = False
     failure: Optional[str] = None
     message: Any = None
 
     def __init__(self, port: "Port", most: int, timeout: Optional[float]) -> None:
         super().__init__(port, most, timeout, ffi.new("gyrepy_views *"))
+        self._dtype, self._size = port.reply.dtype, _NEVER if port.reply.tail else port.reply.size
+
+    @property
+    def index(self) -> int:
+        return int(self._given.index)
+
+    @property
+    def outcome(self) -> int:
+        return int(self._given.outcome)
 
     def __enter__(self) -> "Views":
         if self._lane is not None:
@@ -198,37 +237,44 @@ class Views(_InPlace):
         try:
             self._lane = lane
             end = FOREVER if self._timeout is None else deadline_of(self._timeout)
-            status = _peek(lane.c, self._most, given, end)
+            status = _peek(lane.c, self._size, self._most, given, end)
             while status == MORE:
-                status = _peek(lane.c, self._most, given, end)
-            if status:
+                status = _peek(lane.c, self._size, self._most, given, end)
+            self.replied = status != _OTHER
+            if status == OK:
+                span = self._spans[0]
+            elif status == _WIDER:
+                span = self._span(self._dtype)
+                span.setflags(write=False)
+            elif status == _OTHER:
+                self._array = self._look(port.reply, given, lane)
+                return self
+            else:
                 check(status)
-            kind = port.reply
-            self.index = given.index
-            outcome = self.outcome = given.outcome
-            self.replied = plain = outcome == REPLIED
-            dtype = kind.dtype
-            if not plain or kind.tail or given.length < kind.size:
-                dtype = self._look(kind, given, lane)
-            count, stride = given.count, given.stride
-            memory = _buffer(given.first, stride * (count - 1) + dtype.itemsize)
-            self._memory, self._count = _ref(memory), count
-            array: Any = _ndarray((count,), dtype, memory, 0, (stride,))
-            array.setflags(write=False)
-            self._array = array
+            window = self._window
+            self._array = span[window.begin : window.end]
         except BaseException:
             if given.count:
-                _release(lane.c, given, 0)
+                _release(lane.c, given, False)
+                self._forget_span()
             self._lane = None
             raise
         return self
 
-    def _end(self, count: int) -> int:
-        return int(_release(self._lane.c, self._given, count))
+    def _end(self) -> None:
+        _release(self._lane.c, self._given, False)
 
     def _look(self, kind: MessageType, given: Any, lane: Any) -> Any:
-        """For what is no reply, or may be shorter than its type: the type of the array. Sets `message` and `failure`."""
-        if self.outcome == HANDLER_FAILED:
+        """For what is no reply, or may be shorter than its type: an array of its own. Sets `replied`, `message` and `failure`."""
+        self._forget_span()
+        self.replied = given.outcome == REPLIED
+        first = int(ffi.cast("uintptr_t", given.first))
+        self._spans[0] = _array_of(first, given.count, given.stride, self._dtype_of(kind, given, lane))
+        self._spans[0].setflags(write=False)
+        return self._spans[0][:]
+
+    def _dtype_of(self, kind: MessageType, given: Any, lane: Any) -> Any:
+        if given.outcome == HANDLER_FAILED:
             text = bytes(ffi.buffer(given.first + 4, 44))  # gyre_failure of ring_layout.h
             self.failure = text.split(b"\0")[0].decode("utf-8", "replace")
         if not self.replied:
@@ -244,10 +290,10 @@ class Views(_InPlace):
         if self._lane is None:
             return self._end_again(kind)
         self._array = None
-        free = self._memory() is None
+        free = getrefcount(self._spans[0]) == _ALONE
         if not free:
-            self._port.leaked(self._memory)
-        status = _release(self._lane.c, self._given, self._count if free and kind is None else 0)
+            self._leak()
+        status = _release(self._lane.c, self._given, free and kind is None)
         self._lane = None  # after the end: `_abandon` looks for it
         if status:
             check(status)
