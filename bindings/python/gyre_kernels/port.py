@@ -154,13 +154,9 @@ class Port(Single):
         entered for one block after another."""
         return Views(self, whole("peek", count, 1), timeout)
 
-    def own_lane(self) -> Lane:
-        """The queue of send, receive, reserve and peek."""
-        return self._lanes.mine or self._lanes.own()
-
     def leaked(self, memory: Any) -> None:
         """For an array that outlived its block: the ring stays mapped while what this weak reference means is there."""
-        self._leaked.append(memory)
+        self._leaked = [earlier for earlier in self._leaked if earlier() is not None] + [memory]
 
     def fileno(self) -> int:
         """A descriptor that is readable while completions of `send` and `reserve` wait: for select, trio and others."""
