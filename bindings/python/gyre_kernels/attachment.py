@@ -28,6 +28,10 @@ class Server(Single):
         self._users = Users()
         self._closing = threading.RLock()
 
+    @property
+    def is_closed(self) -> bool:
+        return self._pointer is None
+
     def info(self) -> Dict[str, Any]:
         """The socket's path, and how many clients there are and were."""
         info = ffi.new("gyre_server_info *", {"size": ffi.sizeof("gyre_server_info")})
@@ -89,7 +93,7 @@ class Attachment(Port):
         more = None if client else lambda: Lane(open_one(), reply.size)  # at most one client of a name is attached
         super().__init__(name, request, reply, Lanes(name, Lane(first, reply.size), more))
         self._is_open = True
-        self._closing = threading.Lock()
+        self._closing = threading.RLock()  # a signal's handler may close it in the midst of its close
 
     def close(self) -> None:
         """Lets go of the kernel; calls of other threads are waited for. A second call does nothing."""
@@ -100,8 +104,8 @@ class Attachment(Port):
             self._lanes.close()
             self._async.close()
             self._lanes.wait()
-            self._is_open = False
-            for lane in self._lanes.lanes():
+            was_open, self._is_open = self._is_open, False
+            for lane in self._lanes.lanes() if was_open else []:
                 lib.gyre_queue_close(lane.c.queue)
 
     def __repr__(self) -> str:

@@ -26,7 +26,7 @@ class Pipeline(Port):
         out = ffi.new("gyre_pipeline **")
         check(lib.gyre_pipeline_open(runtime, desc, out))
         pointer = self._pointer = out[0]
-        self._closing = threading.Lock()
+        self._closing = threading.RLock()  # a signal's handler may look at it, or close it, in the midst of the like
 
         def open_one() -> Any:
             queue = ffi.new("gyre_queue_desc *", {"size": ffi.sizeof("gyre_queue_desc")})
@@ -42,6 +42,10 @@ class Pipeline(Port):
         reply = MessageType(kinds[1][0])
         lanes = Lanes(name, Lane(first, reply.size), lambda: Lane(open_one(), reply.size))
         super().__init__(name, MessageType(kinds[0][0]), reply, lanes)
+
+    @property
+    def is_closed(self) -> bool:
+        return self._pointer is None
 
     def links(self) -> List[Dict[str, Any]]:
         """The links, in their order: what they join, and how many messages went through."""
@@ -88,8 +92,9 @@ class Pipeline(Port):
             self._lanes.close()
             self._async.close()
             self._lanes.wait()
-            check(lib.gyre_pipeline_close(self._pointer, 0))
-            self._pointer = None
+            pointer, self._pointer = self._pointer, None
+            if pointer is not None:
+                check(lib.gyre_pipeline_close(pointer, 0))
 
     def __repr__(self) -> str:
         return f"<gyre pipeline {self.name}{'' if self._pointer is not None else ', closed'}>"

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._native import ffi, lib
 from .aio import AsyncCalls
-from .errors import HANDLER_FAILED, REPLIED, error_of, outcome_error, text_of
+from .errors import HANDLER_FAILED, REPLIED, ClosedError, error_of, outcome_error, text_of
 from .given import Single, whole
 from .lanes import Lane, Lanes
 from .places import Slots, Views
@@ -160,7 +160,10 @@ class Port(Single):
 
     def fileno(self) -> int:
         """A descriptor that is readable while completions of `send` and `reserve` wait: for select, trio and others."""
-        return self._lanes.own().descriptor()
+        lane = self._lanes.own()
+        if self._lanes.closed:  # its descriptor is another file's, or nobody's
+            raise ClosedError(f"'{self.name}' was closed")
+        return lane.descriptor()
 
     # ---- what it says of itself ----
 

@@ -184,14 +184,14 @@ class Runtime(Single):
         names one of its entries; None: the first."""
         with self._users:
             joined = Pipeline(self.pointer(), name, entry)
-            self._pipelines.append(joined)
+            self._pipelines = [one for one in self._pipelines if not one.is_closed] + [joined]
         return joined
 
     def serve(self, path: Optional[str] = None, *, mode: int = 0, clients_max: int = 0) -> Server:
         """Lets other programs attach to the kernels of this one."""
         with self._users:
             server = Server(self.pointer(), path, mode, clients_max)
-            self._servers.append(server)
+            self._servers = [one for one in self._servers if not one.is_closed] + [server]
         return server
 
     def load_types(self, file: Union[str, "os.PathLike[str]"], *, backend: Optional[str] = None) -> Dict[str, MessageType]:
@@ -294,7 +294,7 @@ class Kernel(Port):
 
     def __init__(self, runtime: Runtime, pointer: Any) -> None:
         self._runtime, self._pointer = runtime, pointer
-        self._closing = threading.Lock()
+        self._closing = threading.RLock()  # a signal's handler may close it in the midst of its close
         self._c = ffi.new("gyrepy_kernel *", {"kernel": pointer})
         info = self._info()
         request, reply = MessageType(info.request), MessageType(info.reply)
@@ -353,7 +353,7 @@ class Kernel(Port):
         if key is None:
             check(lib.gyrepy_kernel_state_read(self._c, room, self.state.size))
         else:
-            check(lib.gyrepy_kernel_key_read(self._c, str(key).encode(), room, self.state.size))
+            check(lib.gyrepy_kernel_key_read(self._c, text_for("key", str(key)), room, self.state.size))
         return self.state.unpack(ffi.buffer(room, self.state.size))
 
     def activate(self, timeout: Optional[float] = 10.0) -> None:
@@ -392,5 +392,7 @@ class Kernel(Port):
             while not lib.gyrepy_close(ffi.addressof(self._c, "gate")):
                 time.sleep(0.001)
             pointer, self._pointer = self._pointer, None
+            if pointer is None:  # such a handler was here
+                return
             lib.gyre_kernel_release(pointer)
             self._runtime.forget(self)  # last: the runtime's close waits for the kernels that it knows
