@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from typing import Any, Dict, Optional
 
@@ -92,7 +94,7 @@ class Attachment(Port):
         request, reply = MessageType(kinds[0][0]), MessageType(kinds[1][0])
         more = None if client else lambda: Lane(open_one(), reply.size)  # at most one client of a name is attached
         super().__init__(name, request, reply, Lanes(name, Lane(first, reply.size), more))
-        self._is_open = True
+        self._is_open, self._process = True, os.getpid()
         self._closing = threading.RLock()  # a signal's handler may close it in the midst of its close
 
     def close(self) -> None:
@@ -107,6 +109,11 @@ class Attachment(Port):
             was_open, self._is_open = self._is_open, False
             for lane in self._lanes.lanes() if was_open else []:
                 lib.gyre_queue_close(lane.c.queue)
+
+    def __del__(self) -> None:
+        """One that nobody has any more is closed: unlike a kernel, it serves nobody else. A child that was forked leaves it alone."""
+        if getattr(self, "_is_open", False) and self._process == os.getpid() and not sys.is_finalizing():
+            self.close()
 
     def __repr__(self) -> str:
         return f"<gyre attachment {self.name}{'' if self._is_open else ', closed'}>"

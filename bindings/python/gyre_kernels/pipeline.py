@@ -42,6 +42,11 @@ class Pipeline(Port):
         reply = MessageType(kinds[1][0])
         lanes = Lanes(name, Lane(first, reply.size), lambda: Lane(open_one(), reply.size))
         super().__init__(name, MessageType(kinds[0][0]), reply, lanes)
+        self._members = {link[end] for link in self.links() for end in ("from", "to")}
+
+    def uses(self, kernel: str) -> bool:
+        """Whether it is open and sends to, or from, the kernel of this name."""
+        return self._pointer is not None and kernel in self._members
 
     @property
     def is_closed(self) -> bool:
@@ -93,8 +98,12 @@ class Pipeline(Port):
             self._async.close()
             self._lanes.wait()
             pointer, self._pointer = self._pointer, None
-            if pointer is not None:
-                check(lib.gyre_pipeline_close(pointer, 0))
+            if pointer is None:  # a signal's handler was here
+                return
+            status = lib.gyre_pipeline_close(pointer, 0)
+            if status:
+                self._pointer = pointer
+            check(status)
 
     def __repr__(self) -> str:
         return f"<gyre pipeline {self.name}{'' if self._pointer is not None else ', closed'}>"

@@ -11,7 +11,7 @@ import numpy as np
 from ._native import ffi, lib
 from .aio import AsyncCalls
 from .errors import HANDLER_FAILED, REPLIED, ClosedError, error_of, outcome_error, text_of
-from .given import Single, whole
+from .given import Single, drop, whole
 from .lanes import Lane, Lanes
 from .places import Slots, Views
 from .types import MessageType, check_messages
@@ -156,7 +156,8 @@ class Port(Single):
 
     def leaked(self, memory: Any) -> None:
         """For an array that outlived its block: the ring stays mapped while what this weak reference means is there."""
-        self._leaked = [earlier for earlier in self._leaked if earlier() is not None] + [memory]
+        self._leaked.append(memory)
+        drop(self._leaked, lambda earlier: earlier() is None)
 
     def fileno(self) -> int:
         """A descriptor that is readable while completions of `send` and `reserve` wait: for select, trio and others."""

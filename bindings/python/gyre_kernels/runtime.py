@@ -19,8 +19,8 @@ from ._native import ffi, lib
 from .attachment import Server
 from .buffers import Buffer, array_of
 from .compilers import offer_zig
-from .errors import ClosedError, check, text_of
-from .given import Single, Users, text_for, whole
+from .errors import ClosedError, InvalidError, check, text_of
+from .given import Single, Users, drop, text_for, whole
 from .histograms import Histogram, histograms_of
 from .lanes import Lane, Lanes, open_queue
 from .pipeline import Pipeline
@@ -184,14 +184,16 @@ class Runtime(Single):
         names one of its entries; None: the first."""
         with self._users:
             joined = Pipeline(self.pointer(), name, entry)
-            self._pipelines = [one for one in self._pipelines if not one.is_closed] + [joined]
+            self._pipelines.append(joined)
+            drop(self._pipelines, lambda one: one.is_closed)
         return joined
 
     def serve(self, path: Optional[str] = None, *, mode: int = 0, clients_max: int = 0) -> Server:
         """Lets other programs attach to the kernels of this one."""
         with self._users:
             server = Server(self.pointer(), path, mode, clients_max)
-            self._servers = [one for one in self._servers if not one.is_closed] + [server]
+            self._servers.append(server)
+            drop(self._servers, lambda one: one.is_closed)
         return server
 
     def load_types(self, file: Union[str, "os.PathLike[str]"], *, backend: Optional[str] = None) -> Dict[str, MessageType]:
@@ -218,6 +220,12 @@ class Runtime(Single):
         return {"name": text_of(choice.name), "why": text_of(choice.why)}
 
     # ---- the end ----
+
+    def check_unused(self, kernel: "Kernel") -> None:
+        """InvalidError for a kernel of a pipeline that is open, which would send to what is gone."""
+        for pipeline in self._pipelines:
+            if pipeline.uses(kernel.name):
+                raise InvalidError(f"kernel '{kernel.name}' cannot be closed: the pipeline '{pipeline.name}' is open and uses it; close that first")
 
     def forget(self, ended: Union["Kernel", Buffer]) -> None:
         """For a kernel or a buffer that ended by itself."""
@@ -385,6 +393,7 @@ class Kernel(Port):
         with self._closing:
             if self._pointer is None:
                 return
+            self._runtime.check_unused(self)
             self._lanes.close()
             lib.gyrepy_kernel_terminate(self._c, 0, ffi.NULL)
             self._async.close()

@@ -5,6 +5,7 @@ replaced by some that hold up, until the other thread waits, or does what it mus
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
 from pathlib import Path
@@ -185,3 +186,22 @@ def test_servers_that_were_closed_are_not_kept(gyre_runtime: gyre.Runtime, tmp_p
         with gyre_runtime.serve(str(tmp_path / "door")):
             pass
     assert len(gyre_runtime._servers) == 1
+
+
+def test_an_attachment_that_nobody_has_is_closed(
+    gyre_runtime: gyre.Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gyre_runtime.launch(HANDLERS, kernel="grant")
+    door = gyre_runtime.serve(str(tmp_path / "door")).info()["path"]
+    closed: List[Any] = []
+
+    def close(queue: Any) -> None:
+        closed.append(queue)
+        lib.gyre_queue_close(queue)
+
+    monkeypatch.setattr(attachment, "lib", Library(gyre_queue_close=close))
+    remote = gyre.attach("grant", door)
+    assert remote(number=1).number == 1
+    del remote
+    gc.collect()
+    assert len(closed) == 1
