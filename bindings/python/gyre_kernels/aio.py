@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Deque, Dict, List, Tuple
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .port import Port
 
 _AT_ONCE = 256
+_LOOP_PATIENCE_S = 2.0  # a loop that does not turn for so long may wait for the thread that closes
 
 
 class AsyncCalls:
@@ -43,10 +45,11 @@ class AsyncCalls:
     def close(self) -> None:
         """Ends the calls that are under way, each in the thread of its loop."""
         for loop, calls in list(self._loops.items()):
-            if loop.is_running() and loop is not _running_loop():
+            if calls.is_busy and loop.is_running() and loop is not _running_loop():
                 done = threading.Event()
                 loop.call_soon_threadsafe(calls.leave_and_tell, done)
-                while loop.is_running() and not done.wait(0.05):
+                end = time.monotonic() + _LOOP_PATIENCE_S
+                while loop.is_running() and not done.wait(0.05) and time.monotonic() < end:
                     pass
             calls.leave()
         self._loops.clear()
@@ -74,6 +77,11 @@ class _LoopCalls:
         self._completions = ffi.new("gyre_completion[]", _AT_ONCE)
         self._count = ffi.new("size_t *")
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether calls are under way, or a reader is left in the loop."""
+        return self._lane is not None or bool(self._asked)
+
     def begin(self, request: bytes) -> "asyncio.Future[Any]":
         future: "asyncio.Future[Any]" = self._loop.create_future()
         self._asked.append((request, future))
@@ -88,6 +96,8 @@ class _LoopCalls:
         if self._lane is None:
             lane = self._port._lanes.take()
             try:
+                if self._port._lanes.closed:  # its descriptor is another file's, or nobody's
+                    raise ClosedError(f"'{self._port.name}' was closed")
                 self._loop.add_reader(lane.descriptor(), self._receive)
             except BaseException:
                 self._port._lanes.give(lane)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from typing import Any, Dict, Optional
 
@@ -27,6 +29,10 @@ class Server(Single):
         self._pointer: Any = out[0]
         self._users = Users()
         self._closing = threading.RLock()
+
+    @property
+    def is_closed(self) -> bool:
+        return self._pointer is None
 
     def info(self) -> Dict[str, Any]:
         """The socket's path, and how many clients there are and were."""
@@ -88,8 +94,8 @@ class Attachment(Port):
         request, reply = MessageType(kinds[0][0]), MessageType(kinds[1][0])
         more = None if client else lambda: Lane(open_one(), reply.size)  # at most one client of a name is attached
         super().__init__(name, request, reply, Lanes(name, Lane(first, reply.size), more))
-        self._is_open = True
-        self._closing = threading.Lock()
+        self._is_open, self._process = True, os.getpid()
+        self._closing = threading.RLock()  # a signal's handler may close it in the midst of its close
 
     def close(self) -> None:
         """Lets go of the kernel; calls of other threads are waited for. A second call does nothing."""
@@ -100,9 +106,14 @@ class Attachment(Port):
             self._lanes.close()
             self._async.close()
             self._lanes.wait()
-            self._is_open = False
-            for lane in self._lanes.lanes():
+            was_open, self._is_open = self._is_open, False
+            for lane in self._lanes.lanes() if was_open else []:
                 lib.gyre_queue_close(lane.c.queue)
+
+    def __del__(self) -> None:
+        """One that nobody has any more is closed: unlike a kernel, it serves nobody else. A child that was forked leaves it alone."""
+        if getattr(self, "_is_open", False) and self._process == os.getpid() and not sys.is_finalizing():
+            self.close()
 
     def __repr__(self) -> str:
         return f"<gyre attachment {self.name}{'' if self._is_open else ', closed'}>"

@@ -33,7 +33,8 @@ def array_of(what: str, content: Any, other: str = "") -> Any:
     array = np.ascontiguousarray(content)
     if array.dtype.kind not in "biufcV" or array.dtype.hasobject or isinstance(content, (bool, int, float, complex)):
         raise TypeError(f"{what}: expected {other}bytes, or an array of numbers, found {type(content).__name__}")
-    return array
+    native = array.dtype.newbyteorder("=")  # as handlers read it
+    return array if array.dtype == native else array.astype(native)
 
 
 class Buffer(Single):
@@ -73,7 +74,10 @@ class Buffer(Single):
     def download(self, dtype: Any = np.uint8, offset: int = 0, count: int = -1) -> Any:
         """Copies `count` items (-1: all to the end) out of the buffer."""
         kind = _items(dtype)
-        there = max(self.size - whole("offset", offset), 0) // kind.itemsize
+        begin = whole("offset", offset)
+        if begin > self.size:
+            raise InvalidError(f"download: from byte {begin} on of a buffer of {self.size} bytes")
+        there = (self.size - begin) // kind.itemsize
         count = whole("count", count, -1)
         if count * kind.itemsize > self.size:
             raise InvalidError(f"download: {count} items of {kind.itemsize} bytes from a buffer of {self.size} bytes")
@@ -81,7 +85,7 @@ class Buffer(Single):
         if out.nbytes:
             view = ffi.from_buffer(out)
             with self._users:
-                check(lib.gyre_buffer_download(self.pointer(), offset, view, out.nbytes))
+                check(lib.gyre_buffer_download(self.pointer(), begin, view, out.nbytes))
         return out
 
     # ---- in place ----

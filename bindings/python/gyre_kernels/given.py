@@ -4,10 +4,11 @@ that what they use is not freed."""
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import threading
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from ._native import ffi
 
@@ -35,6 +36,13 @@ def whole(what: str, value: Any, least: int = 0, most: int = _MOST) -> int:
         limits = f"{least} or more" if number < least and most == _MOST else f"{least} to {most}"
         raise ValueError(f"{what}: expected {limits}, found {number}")
     return number
+
+
+def drop(items: List[Any], is_over: Callable[[Any], bool]) -> None:
+    """Takes what is over out of a list that other threads use as well."""
+    for item in [one for one in items if is_over(one)]:
+        with contextlib.suppress(ValueError):  # another thread did
+            items.remove(item)
 
 
 class Single:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import keyword
 import shlex
 from typing import Any, Dict, NoReturn
 
@@ -44,7 +45,7 @@ class Cells:
             cell if cell.endswith("\n") else cell + "\n", kernel=wanted.kernel, backend=wanted.backend
         )
         name = wanted.name or launched.info()["kernel"]
-        if not name.isidentifier():
+        if not name.isidentifier() or keyword.iskeyword(name):
             launched.close()
             raise ValueError(f"%%gyre: expected the name of a variable, found '{name}'")
         before = self._launched.get(name)

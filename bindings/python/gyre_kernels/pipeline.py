@@ -26,7 +26,7 @@ class Pipeline(Port):
         out = ffi.new("gyre_pipeline **")
         check(lib.gyre_pipeline_open(runtime, desc, out))
         pointer = self._pointer = out[0]
-        self._closing = threading.Lock()
+        self._closing = threading.RLock()  # a signal's handler may look at it, or close it, in the midst of the like
 
         def open_one() -> Any:
             queue = ffi.new("gyre_queue_desc *", {"size": ffi.sizeof("gyre_queue_desc")})
@@ -42,6 +42,15 @@ class Pipeline(Port):
         reply = MessageType(kinds[1][0])
         lanes = Lanes(name, Lane(first, reply.size), lambda: Lane(open_one(), reply.size))
         super().__init__(name, MessageType(kinds[0][0]), reply, lanes)
+        self._members = {link[end] for link in self.links() for end in ("from", "to")}
+
+    def uses(self, kernel: str) -> bool:
+        """Whether it is open and sends to, or from, the kernel of this name."""
+        return self._pointer is not None and kernel in self._members
+
+    @property
+    def is_closed(self) -> bool:
+        return self._pointer is None
 
     def links(self) -> List[Dict[str, Any]]:
         """The links, in their order: what they join, and how many messages went through."""
@@ -88,8 +97,13 @@ class Pipeline(Port):
             self._lanes.close()
             self._async.close()
             self._lanes.wait()
-            check(lib.gyre_pipeline_close(self._pointer, 0))
-            self._pointer = None
+            pointer, self._pointer = self._pointer, None
+            if pointer is None:  # a signal's handler was here
+                return
+            status = lib.gyre_pipeline_close(pointer, 0)
+            if status:
+                self._pointer = pointer
+            check(status)
 
     def __repr__(self) -> str:
         return f"<gyre pipeline {self.name}{'' if self._pointer is not None else ', closed'}>"

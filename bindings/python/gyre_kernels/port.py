@@ -10,8 +10,8 @@ import numpy as np
 
 from ._native import ffi, lib
 from .aio import AsyncCalls
-from .errors import HANDLER_FAILED, REPLIED, error_of, outcome_error, text_of
-from .given import Single, whole
+from .errors import HANDLER_FAILED, REPLIED, ClosedError, error_of, outcome_error, text_of
+from .given import Single, drop, whole
 from .lanes import Lane, Lanes
 from .places import Slots, Views
 from .types import MessageType, check_messages
@@ -154,17 +154,17 @@ class Port(Single):
         entered for one block after another."""
         return Views(self, whole("peek", count, 1), timeout)
 
-    def own_lane(self) -> Lane:
-        """The queue of send, receive, reserve and peek."""
-        return self._lanes.mine or self._lanes.own()
-
     def leaked(self, memory: Any) -> None:
         """For an array that outlived its block: the ring stays mapped while what this weak reference means is there."""
         self._leaked.append(memory)
+        drop(self._leaked, lambda earlier: earlier() is None)
 
     def fileno(self) -> int:
         """A descriptor that is readable while completions of `send` and `reserve` wait: for select, trio and others."""
-        return self._lanes.own().descriptor()
+        lane = self._lanes.own()
+        if self._lanes.closed:  # its descriptor is another file's, or nobody's
+            raise ClosedError(f"'{self.name}' was closed")
+        return lane.descriptor()
 
     # ---- what it says of itself ----
 

@@ -19,8 +19,8 @@ from ._native import ffi, lib
 from .attachment import Server
 from .buffers import Buffer, array_of
 from .compilers import offer_zig
-from .errors import ClosedError, check, text_of
-from .given import Single, Users, text_for, whole
+from .errors import ClosedError, InvalidError, check, text_of
+from .given import Single, Users, drop, text_for, whole
 from .histograms import Histogram, histograms_of
 from .lanes import Lane, Lanes, open_queue
 from .pipeline import Pipeline
@@ -185,6 +185,7 @@ class Runtime(Single):
         with self._users:
             joined = Pipeline(self.pointer(), name, entry)
             self._pipelines.append(joined)
+            drop(self._pipelines, lambda one: one.is_closed)
         return joined
 
     def serve(self, path: Optional[str] = None, *, mode: int = 0, clients_max: int = 0) -> Server:
@@ -192,6 +193,7 @@ class Runtime(Single):
         with self._users:
             server = Server(self.pointer(), path, mode, clients_max)
             self._servers.append(server)
+            drop(self._servers, lambda one: one.is_closed)
         return server
 
     def load_types(self, file: Union[str, "os.PathLike[str]"], *, backend: Optional[str] = None) -> Dict[str, MessageType]:
@@ -218,6 +220,12 @@ class Runtime(Single):
         return {"name": text_of(choice.name), "why": text_of(choice.why)}
 
     # ---- the end ----
+
+    def check_unused(self, kernel: "Kernel") -> None:
+        """InvalidError for a kernel of a pipeline that is open, which would send to what is gone."""
+        for pipeline in self._pipelines:
+            if pipeline.uses(kernel.name):
+                raise InvalidError(f"kernel '{kernel.name}' cannot be closed: the pipeline '{pipeline.name}' is open and uses it; close that first")
 
     def forget(self, ended: Union["Kernel", Buffer]) -> None:
         """For a kernel or a buffer that ended by itself."""
@@ -294,7 +302,7 @@ class Kernel(Port):
 
     def __init__(self, runtime: Runtime, pointer: Any) -> None:
         self._runtime, self._pointer = runtime, pointer
-        self._closing = threading.Lock()
+        self._closing = threading.RLock()  # a signal's handler may close it in the midst of its close
         self._c = ffi.new("gyrepy_kernel *", {"kernel": pointer})
         info = self._info()
         request, reply = MessageType(info.request), MessageType(info.reply)
@@ -353,7 +361,7 @@ class Kernel(Port):
         if key is None:
             check(lib.gyrepy_kernel_state_read(self._c, room, self.state.size))
         else:
-            check(lib.gyrepy_kernel_key_read(self._c, str(key).encode(), room, self.state.size))
+            check(lib.gyrepy_kernel_key_read(self._c, text_for("key", str(key)), room, self.state.size))
         return self.state.unpack(ffi.buffer(room, self.state.size))
 
     def activate(self, timeout: Optional[float] = 10.0) -> None:
@@ -385,6 +393,7 @@ class Kernel(Port):
         with self._closing:
             if self._pointer is None:
                 return
+            self._runtime.check_unused(self)
             self._lanes.close()
             lib.gyrepy_kernel_terminate(self._c, 0, ffi.NULL)
             self._async.close()
@@ -392,5 +401,7 @@ class Kernel(Port):
             while not lib.gyrepy_close(ffi.addressof(self._c, "gate")):
                 time.sleep(0.001)
             pointer, self._pointer = self._pointer, None
+            if pointer is None:  # such a handler was here
+                return
             lib.gyre_kernel_release(pointer)
             self._runtime.forget(self)  # last: the runtime's close waits for the kernels that it knows

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping as AnyMapping
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -52,14 +53,26 @@ def check_handler(
     "schedule" lanes run in `seeds` orders. `buffers` are arrays by name. A finding of the simulator is a wrong case.
     """
     chosen = {"backend.cpu.check": ", ".join(checks) or "none", "backend.cpu.seeds": seeds, **(settings or {})}
-    if not cases:
+    given = [_case_of(number, case) for number, case in enumerate(cases)]
+    if not given:
         raise ValueError("check_handler: expected at least one case, found none")
+    if not tolerance >= 0:
+        raise ValueError(f"check_handler: tolerance: expected 0 or more, found {tolerance!r}")
     with open_runtime("cpu", settings=chosen) as runtime:
         bound = {name: runtime.buffer(array) for name, array in (buffers or {}).items()}
         with runtime.launch(source, kernel=kernel, state=state, buffers=bound or None) as launched:
-            wrong = [sentence for number, case in enumerate(cases) for sentence in _judge(launched, number, case, tolerance)]
+            wrong = [sentence for number, case in enumerate(given) for sentence in _judge(launched, number, case, tolerance)]
     if wrong:
-        raise AssertionError(f"{len(wrong)} of {len(cases)} cases are wrong:\n  " + "\n  ".join(wrong))
+        raise AssertionError(f"{len(wrong)} of {len(given)} cases are wrong:\n  " + "\n  ".join(wrong))
+
+
+def _case_of(number: int, case: Any) -> Case:
+    """What is given as a case. One that is not a mapping of fields, such as 0, would be compared with nothing."""
+    if not isinstance(case, (tuple, list)) or len(case) != 2:
+        raise TypeError(f"case {number}: expected a request and what it comes to, found {case!r:.80}")
+    if case[1] is not None and not isinstance(case[1], (Fails, AnyMapping)):
+        raise TypeError(f"case {number}: expected the fields of its reply by name, Fails, or None, found {case[1]!r:.80}")
+    return case[0], case[1]
 
 
 def _judge(launched: Any, number: int, case: Case, tolerance: float) -> List[str]:

@@ -8,7 +8,6 @@
 #include "batch.h"
 
 #include <gyre/keyed.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,6 +189,36 @@ static void in_place_end(gyrepy_lane *lane)
     __atomic_fetch_sub(&lane->in_place, 1, __ATOMIC_SEQ_CST);
 }
 
+/* Whether `place` is so many whole strides away from `first`, in whichever direction. */
+static bool is_in_step(uintptr_t first, uintptr_t place, size_t stride)
+{
+    return stride && (place < first ? first - place : place - first) % stride == 0;
+}
+
+/* The window has the block afterwards: OK when it had it before, or WIDER. One message alone tells no stride. */
+static int window_take(gyrepy_window *window, const void *block, size_t count, size_t stride)
+{
+    const uintptr_t place = (uintptr_t)block;
+    int status = GYRE_OK;
+    if (count == 1 && is_in_step(window->first, place, window->stride))
+        stride = window->stride;
+    if (window->stride != stride || !is_in_step(window->first, place, stride)) {
+        *window = (gyrepy_window){.first = place, .count = count, .stride = stride};
+        status = GYREPY_WIDER;
+    } else if (place < window->first) {
+        window->count += (window->first - place) / stride;
+        window->first = place;
+        status = GYREPY_WIDER;
+    }
+    window->begin = stride ? (place - window->first) / stride : 0;
+    window->end = window->begin + count;
+    if (window->end > window->count) {
+        window->count = window->end;
+        status = GYREPY_WIDER;
+    }
+    return status;
+}
+
 /* Zeroes the first `size` bytes of each request. Small ones word by word, which is quicker than a call for each. */
 static void requests_zero(char *first, size_t stride, size_t count, size_t size, uint32_t least)
 {
@@ -221,12 +250,13 @@ int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, size_t count,
         return lane_leave(lane, GYRE_OK), GYREPY_CLOSED;
     }
     requests_zero(first, stride, count, size, least);
-    *out = (gyrepy_slots){.first = first, .count = count, .stride = stride};
-    return lane_leave(lane, GYRE_OK);
+    out->count = count;
+    return lane_leave(lane, GYRE_OK), window_take(&out->window, first, count, stride);
 }
 
-int gyrepy_commit(gyrepy_lane *lane, gyrepy_slots *slots, size_t count)
+int gyrepy_commit(gyrepy_lane *lane, gyrepy_slots *slots, bool all)
 {
+    const size_t count = all ? slots->count : 0;
     const gyre_status status = gyre_commit(lane->queue, count);
     if (status == GYRE_OK)
         __atomic_fetch_add(&lane->owed, count, __ATOMIC_RELAXED);
@@ -235,8 +265,9 @@ int gyrepy_commit(gyrepy_lane *lane, gyrepy_slots *slots, size_t count)
     return (int)status;
 }
 
-int gyrepy_release_views(gyrepy_lane *lane, gyrepy_views *views, size_t count)
+int gyrepy_release_views(gyrepy_lane *lane, gyrepy_views *views, bool all)
 {
+    const size_t count = all ? views->count : 0;
     const gyre_status status = gyre_release_views(lane->queue, count);
     if (status == GYRE_OK)
         __atomic_fetch_sub(&lane->owed, count, __ATOMIC_RELAXED);
@@ -266,7 +297,8 @@ static void find_run(const gyre_view *views, size_t found, gyrepy_views *out)
                           .stride = count > 1 ? stride : 0,
                           .index = views[0].index,
                           .outcome = outcome,
-                          .length = length};
+                          .length = length,
+                          .window = out->window};
 }
 
 /* gyre_peek, and again while each look finds more of what is owed: a device that is at work on a batch has more of it an
@@ -284,7 +316,7 @@ static gyre_status peek_many(gyrepy_lane *lane, gyre_view *views, size_t count, 
     return status;
 }
 
-static int views_peek(gyrepy_lane *lane, gyre_view *views, size_t count, gyrepy_views *out,
+static int views_peek(gyrepy_lane *lane, gyre_view *views, size_t size, size_t count, gyrepy_views *out,
                       uint64_t deadline_ns)
 {
     if (!lane_enter(lane))
@@ -300,21 +332,23 @@ static int views_peek(gyrepy_lane *lane, gyre_view *views, size_t count, gyrepy_
         return lane_leave(lane, GYRE_OK), GYREPY_CLOSED;
     }
     find_run(views, found, out);
-    return lane_leave(lane, GYRE_OK);
+    const bool plain = out->outcome == GYRE_REPLIED && out->length >= size;
+    return lane_leave(lane, GYRE_OK),
+           plain ? window_take(&out->window, out->first, out->count, out->stride) : GYREPY_OTHER;
 }
 
-int gyrepy_views_peek(gyrepy_lane *lane, size_t count, gyrepy_views *out, uint64_t deadline_ns)
+int gyrepy_views_peek(gyrepy_lane *lane, size_t size, size_t count, gyrepy_views *out, uint64_t deadline_ns)
 {
     gyre_view few[STACKED];
     const uint64_t owed = __atomic_load_n(&lane->owed, __ATOMIC_RELAXED);
     const size_t most = owed > STACKED ? (size_t)owed : STACKED; /* however many the caller has room for */
     count = count < most ? count : most;
     if (count <= STACKED)
-        return views_peek(lane, few, count, out, deadline_ns);
+        return views_peek(lane, few, size, count, out, deadline_ns);
     gyre_view *many = count <= SIZE_MAX / sizeof *many ? malloc(count * sizeof *many) : NULL;
     if (!many)
         return GYRE_EXHAUSTED;
-    const int status = views_peek(lane, many, count, out, deadline_ns);
+    const int status = views_peek(lane, many, size, count, out, deadline_ns);
     free(many);
     return status;
 }

@@ -17,10 +17,14 @@
 #include <gyre/gyre.h>
 #include <gyre/pipeline.h>
 #include <gyre/place.h>
+#include <stdbool.h>
 
 /* Beside the numbers of gyre_status. MORE: the slice of a wait is over, its time is not; Python looks for signals, and calls
  * again. */
 enum { GYREPY_CLOSED = 100, GYREPY_MORE = 101 };
+/* Messages in place were given, as with OK. WIDER: Python's array has to span more of the ring than it does. OTHER: no reply, or one
+ * that may be shorter than its type, which needs an array of its own. */
+enum { GYREPY_WIDER = 102, GYREPY_OTHER = 103 };
 
 /** Who is at work in an object. Python owns the memory, which outlives the object. */
 typedef struct gyrepy_gate {
@@ -61,20 +65,30 @@ int gyrepy_receive(gyrepy_lane *lane, void *replies, size_t size, size_t count, 
 int gyrepy_exchange(gyrepy_lane *lane, const void *request, size_t request_size, void *reply,
                     size_t reply_size, gyre_completion *completion, uint64_t deadline_ns);
 
-/** Requests in place: `count` of them, `stride` bytes apart. */
+/**
+ * The part of a ring that Python has as one array, `count` messages that are `stride` bytes apart, and the block that was given in
+ * it: those from `begin` on, up to `end`. So a block is a slice of an array that is there already. Begins as zeros, and grows with what
+ * is given. Only messages of blocks may be touched: between them may be whatever lies between two of them.
+ */
+typedef struct gyrepy_window {
+    uintptr_t first;
+    size_t count, stride, begin, end;
+} gyrepy_window;
+
+/** Requests in place: `count` of them. */
 typedef struct gyrepy_slots {
-    char *first;
-    size_t count, stride;
+    size_t count;
+    gyrepy_window window;
 } gyrepy_slots;
 
 /**
  * gyre_reserve for at most `count` requests, or MORE; zeroes the first `size` bytes of each. `least`, unless 0, becomes its first
- * word, as gyre_begin does. *out is written with OK alone, and gyrepy_commit is owed then.
+ * word, as gyre_begin does. With OK and WIDER, *out is written, and gyrepy_commit is owed.
  */
 int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, size_t count, gyrepy_slots *out,
                    uint64_t deadline_ns);
-/** gyre_commit of the first `count`; ends what was reserved, so that slots->count is 0. */
-int gyrepy_commit(gyrepy_lane *lane, gyrepy_slots *slots, size_t count);
+/** gyre_commit of all of them, or of none; ends what was reserved, so that slots->count is 0. */
+int gyrepy_commit(gyrepy_lane *lane, gyrepy_slots *slots, bool all);
 int gyrepy_descriptor(gyrepy_lane *lane, int *descriptor);
 int gyrepy_stats(gyrepy_lane *lane, gyre_queue_stats *stats);
 int gyrepy_fetch(gyrepy_lane *lane, const void *message, size_t size, gyre_part part, size_t item_size,
@@ -105,15 +119,17 @@ typedef struct gyrepy_views {
     size_t count, stride;
     uint64_t index; /* of the first */
     gyre_completion_outcome outcome;
-    uint32_t length; /* bytes of each */
+    uint32_t length;      /* bytes of each */
+    gyrepy_window window; /* unless OTHER was returned */
 } gyrepy_views;
 
 /**
  * Peeks for at most `count` completions, which stay peeked, and tells the longest run from the first on that one strided
- * array can show, or MORE. gyrepy_release_views ends the peek. EXHAUSTED without memory.
+ * array can show, or MORE. Replies of at least `size` bytes are OK or WIDER, all else is OTHER; gyrepy_release_views ends the peek.
+ * EXHAUSTED without memory.
  */
-int gyrepy_views_peek(gyrepy_lane *lane, size_t count, gyrepy_views *out, uint64_t deadline_ns);
-/** gyre_release_views of the first `count`; ends the peek, so that views->count is 0. */
-int gyrepy_release_views(gyrepy_lane *lane, gyrepy_views *views, size_t count);
+int gyrepy_views_peek(gyrepy_lane *lane, size_t size, size_t count, gyrepy_views *out, uint64_t deadline_ns);
+/** gyre_release_views of all of them, or of none; ends the peek, so that views->count is 0. */
+int gyrepy_release_views(gyrepy_lane *lane, gyrepy_views *views, bool all);
 
 #endif

@@ -211,9 +211,6 @@ int gyrepy_receive(gyrepy_lane *lane, void *replies, size_t size, size_t count, 
                    size_t *received, uint64_t deadline_ns);
 int gyrepy_exchange(gyrepy_lane *lane, const void *request, size_t request_size, void *reply,
                     size_t reply_size, gyre_completion *completion, uint64_t deadline_ns);
-typedef struct { char *first; size_t count, stride; } gyrepy_slots;
-int gyrepy_reserve(gyrepy_lane *lane, size_t size, uint32_t least, size_t count, gyrepy_slots *out, uint64_t deadline_ns);
-int gyrepy_commit(gyrepy_lane *lane, gyrepy_slots *slots, size_t count);
 int gyrepy_descriptor(gyrepy_lane *lane, int *descriptor);
 int gyrepy_stats(gyrepy_lane *lane, gyre_queue_stats *stats);
 int gyrepy_fetch(gyrepy_lane *lane, const void *message, size_t size, gyre_part part, size_t item_size,
@@ -228,15 +225,6 @@ typedef struct {
     gyre_completion failure;
 } gyrepy_batch;
 int gyrepy_batch_run(gyrepy_lane *lane, gyrepy_batch *batch, uint64_t deadline_ns);
-typedef struct {
-    const char *first;
-    size_t count, stride;
-    uint64_t index;
-    int outcome;
-    uint32_t length;
-} gyrepy_views;
-int gyrepy_views_peek(gyrepy_lane *lane, size_t count, gyrepy_views *out, uint64_t deadline_ns);
-int gyrepy_release_views(gyrepy_lane *lane, gyrepy_views *views, size_t count);
 
 extern "Python" void gyrepy_log(void *context, int level, const char *text);
 """

@@ -4,6 +4,8 @@ replaced by some that hold up, until the other thread waits, or does what it mus
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import threading
 import time
 from pathlib import Path
@@ -18,6 +20,7 @@ from gyre_kernels import attachment, buffers, given, runtime as runtimes
 from gyre_kernels._native import lib
 
 from .conftest import HANDLERS
+from .test_pipelines import SETTINGS
 
 
 class Library:
@@ -137,3 +140,68 @@ def test_nothing_is_taken_in_place_while_the_runtime_is_being_closed(monkeypatch
     replace(monkeypatch, threading.Event(), gyre_kernel_release=release)
     runtime.close()
     assert seen == ["the runtime was closed"] * 3 + ["nothing"]
+
+
+def test_a_signal_may_close_what_is_being_used(tmp_path: Path) -> None:
+    with gyre.open("cpu", settings=SETTINGS) as rt:
+        sums, grant = rt.pipeline("sums"), rt.launch(HANDLERS, kernel="grant")
+        remote = gyre.attach("grant", rt.serve(str(tmp_path / "door")).info()["path"])
+        for used in (sums, remote, grant):
+            assert used._closing.acquire()  # a thread is inside of a close, or of `links`, when its signal comes
+            assert used._closing.acquire(blocking=False)
+            used.close()
+            with pytest.raises(gyre.ClosedError):
+                used(number=1)
+
+
+def test_a_kernel_is_closed_while_the_loop_waits_for_it(gyre_runtime: gyre.Runtime) -> None:
+    idle = gyre_runtime.launch(HANDLERS, kernel="grant", name="idle")
+
+    async def main() -> None:
+        await idle.acall(number=1)
+        closer = threading.Thread(target=idle.close)
+        closer.start()
+        closer.join()  # the loop does not turn meanwhile
+
+    asyncio.run(main())
+
+
+async def call(kernel: gyre.Kernel) -> int:
+    return int((await kernel.acall(number=1)).number)
+
+
+def test_a_closed_kernel_has_no_descriptor(launch: Callable[..., Any]) -> None:
+    grant = launch("grant")
+    assert grant.fileno() >= 0
+    asyncio.run(call(grant))
+    grant.close()
+    with pytest.raises(gyre.ClosedError):
+        grant.fileno()
+    with pytest.raises(gyre.ClosedError):
+        asyncio.run(call(grant))
+
+
+def test_servers_that_were_closed_are_not_kept(gyre_runtime: gyre.Runtime, tmp_path: Path) -> None:
+    for _ in range(3):
+        with gyre_runtime.serve(str(tmp_path / "door")):
+            pass
+    assert len(gyre_runtime._servers) == 1
+
+
+def test_an_attachment_that_nobody_has_is_closed(
+    gyre_runtime: gyre.Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gyre_runtime.launch(HANDLERS, kernel="grant")
+    door = gyre_runtime.serve(str(tmp_path / "door")).info()["path"]
+    closed: List[Any] = []
+
+    def close(queue: Any) -> None:
+        closed.append(queue)
+        lib.gyre_queue_close(queue)
+
+    monkeypatch.setattr(attachment, "lib", Library(gyre_queue_close=close))
+    remote = gyre.attach("grant", door)
+    assert remote(number=1).number == 1
+    del remote
+    gc.collect()
+    assert len(closed) == 1

@@ -82,6 +82,8 @@ def test_a_keyed_actor_keeps_a_state_for_each_key(gyre_runtime: gyre.Runtime) ->
         accounts.read_state(9)
     with pytest.raises(gyre.InvalidError, match="expected a whole number of 32 bits"):
         accounts.read_state(1 << 40)
+    with pytest.raises(ValueError, match="key: expected a str without zeros"):
+        accounts.read_state("7\0")
     with pytest.raises(gyre.InvalidError, match="keeps a state for each 'account'"):
         accounts.read_state()
     with pytest.raises(gyre.InvalidError, match="has no keys"):

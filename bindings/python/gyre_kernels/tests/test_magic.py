@@ -62,7 +62,7 @@ def test_a_cell_that_does_not_compile_changes_nothing(notebook: StandIn) -> None
     assert notebook.user_ns["join"](a=2, b=3).a == 5
 
 
-@pytest.mark.parametrize("line, text", [("--what", "unrecognized arguments"), ("'no name' --kernel join", "found 'no name'")])
+@pytest.mark.parametrize("line, text", [("--what", "unrecognized arguments"), ("'no name' --kernel join", "found 'no name'"), ("class --kernel join", "found 'class'")])
 def test_wrong_lines_are_a_sentence(notebook: StandIn, line: str, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         notebook.magics["gyre"](line, CELL)

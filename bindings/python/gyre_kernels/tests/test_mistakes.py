@@ -152,6 +152,11 @@ def test_buffers_have_plain_memory(gyre_runtime: gyre.Runtime) -> None:
     """The bytes of a buffer, taken as pointers to objects, would end the interpreter."""
     buffer = gyre_runtime.buffer(np.int64(64))
     assert buffer.size == 64
+    turned = gyre_runtime.buffer(np.array([1, 2], ">u4"))  # handlers read numbers as this machine has them
+    turned.upload(np.array([7], ">u4"), 4)
+    assert turned.download("=u4").tolist() == [1, 7] == turned.array().tolist()
+    with pytest.raises(gyre.InvalidError, match="from byte 9 on of a buffer of 8 bytes"):
+        turned.download("u1", 9)
     for content in ("text", None, 2.5, True, np.array([object()])):
         with pytest.raises(TypeError, match="buffer: expected a size in bytes, bytes, or an array of numbers, found"):
             gyre_runtime.buffer(content)

@@ -62,6 +62,16 @@ def test_it_ends_before_its_kernels(sums: gyre.Pipeline) -> None:
     assert sums.links() == [] and "closed" in repr(sums)
 
 
+def test_a_kernel_is_not_closed_under_a_pipeline() -> None:
+    with gyre.open("cpu", settings=SETTINGS) as rt:
+        halve = rt.launch(name="halve")
+        with rt.pipeline("sums") as joined:
+            with pytest.raises(gyre.InvalidError, match="'halve' cannot be closed: the pipeline 'sums' is open"):
+                halve.close()
+            assert joined(number=4).number == expected(4)
+        halve.close()
+
+
 def test_pipelines_that_are_not_configured_are_refused(gyre_runtime: gyre.Runtime) -> None:
     with pytest.raises(gyre.GyreError, match="none"):
         gyre_runtime.pipeline("none")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,12 @@ def test_findings_of_the_simulator_are_wrong_cases() -> None:
     with pytest.raises(AssertionError, match="case 0, {'way': 3}: expected .* found: the handler failed: code -"):
         check_handler(SCALE, [({"way": 3}, {"result": 0.0})], buffers=GAIN)
     check_handler(SCALE, [({"way": 3}, {"result": 0.0})], buffers=GAIN, checks=())
+
+
+@pytest.mark.parametrize("case", [({"value": 3}, 0), ({"value": 3}, []), ({"value": 3}, 6.0), ({"value": 3},), {"value": 3}])
+def test_what_is_no_case_is_refused(case: Any) -> None:
+    with pytest.raises(TypeError, match="case 0: expected"):
+        check_handler(SCALE, [case], buffers=GAIN)
 
 
 def test_no_cases_are_refused() -> None:
