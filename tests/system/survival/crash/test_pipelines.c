@@ -111,7 +111,7 @@ static void a_death_at_each_stage_loses_no_flow(void)
 static void a_flow_that_kills_every_worker_names_its_stage(void)
 {
     static const char *const stages[] = {"'deal'", "'left'", "'right'", "'gather'"};
-    gyre_runtime *runtime = open_isolated((const char *const[]){"backend.cpu.restart_limit=1000", NULL});
+    gyre_runtime *runtime = open_isolated((const char *const[]){"backend.default.restart_limit=1000", NULL});
     gyre_queue *queue = gyre_pipeline_queue(open_joining(runtime));
     for (uint32_t at = STEP_DEAL; at <= STEP_GATHER; at++) {
         crash_step steps[8];
@@ -144,7 +144,7 @@ static void a_flow_that_kills_every_worker_names_its_stage(void)
 static void kills_from_outside_lose_and_double_nothing(void)
 {
     gyre_runtime *runtime = open_isolated((const char *const[]){
-        "backend.cpu.restart_limit=1000", "kernel.default.poison_limit=1000", "log_level=warning", NULL});
+        "backend.default.restart_limit=1000", "kernel.default.poison_limit=1000", "log_level=warning", NULL});
     gyre_pipeline *pipeline = open_joining(runtime);
     gyre_queue *queues[2] = {gyre_pipeline_queue(pipeline), NULL};
     uint64_t random = random_begin(gyre_now_ns()), sent[2] = {0, 0}, received[2] = {0, 0}, kills = 0;
@@ -213,7 +213,7 @@ static void queues_are_opened_while_workers_die(void)
 {
     enum { ROUNDS = 5, OPENERS = 4 };
     gyre_runtime *runtime = open_isolated((const char *const[]){
-        "backend.cpu.restart_limit=1000", "kernel.default.poison_limit=1000", "log_level=warning", NULL});
+        "backend.default.restart_limit=1000", "kernel.default.poison_limit=1000", "log_level=warning", NULL});
     gyre_pipeline *pipeline = open_joining(runtime);
     uint64_t random = random_begin(gyre_now_ns());
     for (int round = 0; round < ROUNDS; round++) {
@@ -232,8 +232,8 @@ static void queues_are_opened_while_workers_die(void)
 static void a_pipeline_between_two_workers_is_closed(void)
 {
     pthread_t thread;
-    gyre_runtime *runtime = open_isolated(
-        (const char *const[]){"backend.cpu.restart_limit=1000", "kernel.default.stop_timeout_ms=1000", NULL});
+    gyre_runtime *runtime = open_isolated((const char *const[]){"backend.default.restart_limit=1000",
+                                                                "kernel.default.stop_timeout_ms=1000", NULL});
     gyre_pipeline *pipeline = open_joining(runtime);
     uint64_t until_ns = gyre_in_ms(1300); /* longer than stop_timeout_ms */
     require(pthread_create(&thread, NULL, kill_workers, &until_ns) == 0);
