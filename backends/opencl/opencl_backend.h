@@ -70,6 +70,7 @@ struct gyre_device {
     pthread_mutex_t lost_lock;
     atomic_bool lost;
     char lost_text[256];
+    gyre_queue_memory *queues; /* those that were not released. Lock: lost_lock */
 };
 
 /** A kernel of a module. The module owns the types and texts of `record`. */
@@ -93,13 +94,14 @@ struct gyre_module {
 };
 
 /**
- * A queue's region as the device reaches it. The control region's table of queues holds the address of this
- * object.
+ * A queue's region as the device reaches it. The control region's table of queues holds the address of the region
+ * (opencl_queue_find).
  */
 struct gyre_queue_memory {
-    gyre_queue_region *region; /* first: kernels that stay (opencl_stay.h) read it */
+    gyre_queue_region *region;
     struct gyre_device *device;
     cl_mem memory; /* direct: the region itself; staged with `pin`: never used; else NULL */
+    gyre_queue_memory *next;
 };
 
 /**

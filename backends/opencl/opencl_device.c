@@ -364,9 +364,9 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
         now.knows_links = GYRE_LINKING_YES | GYRE_LINKING_FOREIGN | GYRE_LINKING_SLOTS | GYRE_LINKING_HOST |
                           GYRE_LINKING_TOPICS | GYRE_LINKING_CLIENTS | GYRE_LINKING_KEYS |
                           GYRE_LINKING_CYCLES | GYRE_LINKING_WORDS | GYRE_LINKING_ASKS | GYRE_LINKING_POOLS |
-                          GYRE_LINKING_SHARED | GYRE_LINKING_ROUNDS | GYRE_LINKING_LEVELS |
-                          GYRE_LINKING_CHOICES | GYRE_LINKING_TIMES | GYRE_LINKING_KEY_CYCLES |
-                          GYRE_LINKING_SIDE_LEVELS;
+                          GYRE_LINKING_SHARED | GYRE_LINKING_WORKER | GYRE_LINKING_ROUNDS |
+                          GYRE_LINKING_LEVELS | GYRE_LINKING_CHOICES | GYRE_LINKING_TIMES |
+                          GYRE_LINKING_KEY_CYCLES | GYRE_LINKING_SIDE_LEVELS;
     now.lanes_default = least_of(device->lanes_default, now.lanes_max);
     now.blocks_default = is_cpu ? units : GPU_BLOCKS_PER_UNIT * units;
     if (device->settings.stay) { /* one processor is left for transfers, and no bells are rung */

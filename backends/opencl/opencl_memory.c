@@ -30,18 +30,37 @@ gyre_status opencl_queue_alloc(gyre_device *device, const gyre_queue_memory_desc
         free(memory);
         return status;
     }
-    *device_address = (uint64_t)(uintptr_t)memory;
+    pthread_mutex_lock(&device->lost_lock);
+    memory->next = device->queues;
+    device->queues = memory;
+    pthread_mutex_unlock(&device->lost_lock);
+    *device_address = (uint64_t)(uintptr_t)memory->region;
     *out = memory;
     return GYRE_OK;
+}
+
+gyre_queue_memory *opencl_queue_find(gyre_device *device, gyre_u64 address)
+{
+    pthread_mutex_lock(&device->lost_lock);
+    gyre_queue_memory *memory = device->queues;
+    while (memory && (gyre_u64)(uintptr_t)memory->region != address)
+        memory = memory->next;
+    pthread_mutex_unlock(&device->lost_lock);
+    return memory;
 }
 
 void opencl_queue_release(gyre_queue_memory *memory)
 {
     if (!memory)
         return;
+    gyre_device *const device = memory->device;
     pthread_mutex_lock(
-        &memory->device->lost_lock); /* a thread that reports a dead device may be ringing in this memory */
-    pthread_mutex_unlock(&memory->device->lost_lock);
+        &device->lost_lock); /* a thread that reports a dead device may be ringing in this memory */
+    gyre_queue_memory **place = &device->queues;
+    while (*place != memory)
+        place = &(*place)->next;
+    *place = memory->next;
+    pthread_mutex_unlock(&device->lost_lock);
     if (memory->memory)
         memory->device->cl->clReleaseMemObject(memory->memory);
     free(memory);

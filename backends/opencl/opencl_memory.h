@@ -8,6 +8,8 @@
 gyre_status opencl_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc,
                                gyre_queue_memory **out, uint64_t *device_address);
 void opencl_queue_release(gyre_queue_memory *memory);
+/** The memory of the queue whose region lies at this address; NULL: there is none. From any thread. */
+gyre_queue_memory *opencl_queue_find(gyre_device *device, gyre_u64 address);
 gyre_status opencl_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out);
 void opencl_memory_release(gyre_memory *memory);
 gyre_status opencl_transfer(gyre_device *device, const gyre_transfer_desc *desc);

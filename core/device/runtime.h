@@ -16,6 +16,7 @@
 #include "core/registry/registry.h"
 #include "gyre/gyre.h"
 
+struct gyre_dispatch;
 struct gyre_known_type;
 struct gyre_observation;
 struct gyre_open_device;
@@ -35,7 +36,8 @@ struct gyre_runtime_guest {
     void (*hold)(struct gyre_runtime_guest *guest);
     bool
         leaves; /* of a pipeline: it is off the list and waits for requests that are under way, so it is revived still. Under runtime->lock */
-    gyre_status (*revive)(struct gyre_runtime_guest *guest, bool by_keeper);
+    gyre_status (*revive)(struct gyre_runtime_guest *guest, const struct gyre_dispatch *device,
+                          bool by_keeper);
     /* of a pipeline, which is held: takes a checkpoint of its kernels, and lets go of it */
     gyre_status (*save)(struct gyre_runtime_guest *guest, uint64_t deadline_ns);
 };

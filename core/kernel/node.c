@@ -19,15 +19,15 @@
 struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel)
 {
     const uint32_t links = gyre_dispatch_device_info(kernel->dispatch)->knows_links;
-    const bool in_host = links & GYRE_LINKING_HOST;
+    const bool in_host = links & GYRE_LINKING_HOST, in_worker = gyre_dispatch_isolated(kernel->dispatch);
     return (struct gyre_node_facts){.name = kernel->name,
                                     .record = kernel->record,
                                     .device = kernel->dispatch,
                                     .blocks = kernel->blocks,
                                     .movers = in_host ? 1 : kernel->blocks,
                                     .in_host = in_host,
-                                    .is_shared = links & GYRE_LINKING_SHARED,
-                                    .in_worker = gyre_dispatch_isolated(kernel->dispatch),
+                                    .is_shared = !in_worker && links & GYRE_LINKING_SHARED,
+                                    .in_worker = in_worker,
                                     .control_here = kernel->control,
                                     .control = (uint64_t)(uintptr_t)kernel->control};
 }
@@ -305,7 +305,7 @@ static struct gyre_runtime_guest *hold_pipeline(gyre_kernel *kernel)
 gyre_status gyre_node_revive_pipeline(gyre_kernel *kernel, bool by_keeper)
 {
     struct gyre_runtime_guest *guest = hold_pipeline(kernel);
-    return guest ? guest->revive(guest, by_keeper) : GYRE_OK;
+    return guest ? guest->revive(guest, kernel->dispatch, by_keeper) : GYRE_OK;
 }
 
 gyre_status gyre_node_save_pipeline(gyre_kernel *kernel, uint64_t deadline_ns)

@@ -20,7 +20,7 @@ struct gyre_node_facts {
         movers; /* blocks that take and send messages of links by themselves; 1: the device does it for all of them */
     bool in_host; /* links of this kernel lie in memory of this process */
     bool
-        is_shared; /* and so do those to kernels of other devices of which that is said (GYRE_LINKING_SHARED) */
+        is_shared; /* and so do those to kernels of other devices of this process of which that is said (GYRE_LINKING_SHARED) */
     bool
         in_worker; /* the device is in a worker process, which sees links of this kernel in regions of this process */
     gyre_control_region *control_here; /* the control region, in this process */
@@ -81,7 +81,8 @@ bool gyre_node_begins_anew(gyre_kernel *kernel);
 void gyre_node_tell_anew(const gyre_kernel *kernel);
 /** Whether the kernel's blocks wait for gyre_node_wire_again. Not while the kernel waits for a worker. */
 bool gyre_node_awaits_wires(gyre_kernel *kernel);
-/** Visits the pipeline that the kernel is a stage of, unless it is not listed, and has it wire its stages anew. `by_keeper`: in the
+/** Visits the pipeline that the kernel is a stage of, unless it is not listed, and has it wire those of its stages anew that are
+ * on the kernel's device. `by_keeper`: in the
  * thread of the worker's keeper, which others wait for. */
 gyre_status gyre_node_revive_pipeline(gyre_kernel *kernel, bool by_keeper);
 /** Visits the pipeline that the kernel is a stage of, and has it take a checkpoint of its stages. AGAIN: it is not listed. */

@@ -5,13 +5,15 @@
 
 #include "core/links/wiring_config.h"
 
+struct gyre_dispatch;
+
 /** Makes the types of entries, joins the kernels that are not of a part, and makes the memory of the links. */
 gyre_status gyre_stages_join(gyre_pipeline *pipeline, const struct gyre_wiring_config *wiring);
 /**
- * Wires the stages anew when their worker process is another one. Waits for no handler. LOST when a stage does not run: it is lost, or
- * that worker died, too.
+ * Wires the stages on the device anew when their worker process is another one. Waits for no handler. LOST when a stage does not run: it
+ * is lost, or that worker died, too.
  */
-gyre_status gyre_pipeline_renew(gyre_pipeline *pipeline, bool by_keeper);
+gyre_status gyre_pipeline_renew(gyre_pipeline *pipeline, const struct gyre_dispatch *device, bool by_keeper);
 /** Does the same for a pipeline that was just listed, whose stages may have had another worker before that. */
 void gyre_pipeline_catch_up(gyre_pipeline *pipeline);
 /**

@@ -20,6 +20,7 @@
 #include "core/links/pipeline.h"
 #include "core/links/subscriber.h"
 #include "core/links/rounds.h"
+#include "core/links/station.h"
 #include "core/links/work_pool.h"
 
 /* ---- memory ---- */
@@ -457,12 +458,14 @@ static gyre_link_branch branch_of(const gyre_pipeline *pipeline, const struct gy
                               .slow = (gyre_u32)link->slow};
 }
 
-/* Where a port with branches leads. Only threads of this process wake members of a pool: blocks of a device see its rings as links. */
+/* Where a port with branches leads. Only threads of a process wake members of a pool: blocks of a device see its rings as links. */
 static gyre_u32 use_of(const gyre_pipeline *pipeline, int node, uint32_t port)
 {
     for (int i = 0; i < pipeline->link_count; i++)
         if (is_branch(&pipeline->links[i], node, port) && pipeline->links[i].pool[0])
-            return pipeline->nodes[node].facts.is_shared ? GYRE_PORT_POOL : GYRE_PORT_LINKED;
+            return pipeline->nodes[node].facts.is_shared || pipeline->nodes[node].facts.in_worker
+                       ? GYRE_PORT_POOL
+                       : GYRE_PORT_LINKED;
     return GYRE_PORT_TOPIC;
 }
 
@@ -641,7 +644,7 @@ static gyre_status write_anew(gyre_pipeline *pipeline)
         status = write_head(pipeline, entry, flows_size(&described));
     }
     gyre_subscribers_renew(pipeline);
-    return status;
+    return status == GYRE_OK && pipeline->outlets ? gyre_stations_renew(pipeline) : status;
 }
 
 /* Shows all nodes their new tables. LOST when the worker that these are for has died. */

@@ -93,6 +93,7 @@ gyre_status gyre_link_store_write(const struct gyre_link_store *store, uint64_t 
                                   uint64_t count)
 {
     if (store->host) {
+        __atomic_thread_fence(__ATOMIC_RELEASE); /* behind what was read: a sender may fill its place again */
         memcpy((unsigned char *)store->host + offset, bytes, count);
         return GYRE_OK;
     }

@@ -109,10 +109,25 @@ gyre_status gyre_outlets_make(const gyre_pipeline *part, struct gyre_outlet *eac
     gyre_status status = count ? place_rings(part, outlets) : GYRE_OK;
     for (uint32_t i = 0; i < outlets->place_count && status == GYRE_OK; i++) {
         struct gyre_outlet_place *place = &outlets->places[i];
-        status =
-            gyre_link_store_make(place->device, part->nodes[0].facts.in_host, place->bytes, &place->store);
+        status = part->nodes[0].facts.in_worker
+                     ? gyre_link_store_make_shown(place->device, place->bytes, &place->store)
+                     : gyre_link_store_make(place->device, part->nodes[0].facts.in_host, place->bytes,
+                                            &place->store);
         if (status == GYRE_OK)
             status = write_rings(outlets, place);
+    }
+    return status;
+}
+
+gyre_status gyre_outlets_renew(struct gyre_outlets *outlets)
+{
+    gyre_status status = GYRE_OK;
+    outlets->missed_then = outlets->missed;
+    for (uint32_t i = 0; i < outlets->ring_count; i++)
+        outlets->rings[i] = (struct gyre_outlet_ring){.slots = outlets->rings[i].slots};
+    for (uint32_t i = 0; i < outlets->place_count && status == GYRE_OK; i++) {
+        gyre_link_store_renew(&outlets->places[i].store);
+        status = write_rings(outlets, &outlets->places[i]);
     }
     return status;
 }
@@ -148,12 +163,37 @@ static gyre_status copy_slots(const struct gyre_outlets *outlets, const struct g
     return status;
 }
 
-/* Takes the messages of a ring up to `head`. *moved: some were there. */
+/*
+ * The end of the messages that are there, of those up to `head`, which a worker process may have written anything as. In memory of this
+ * process a message is read behind its sequence; pairs with the sender's release. Of other memory there is a copy.
+ */
+static uint64_t end_of(struct gyre_outlets *outlets, const struct gyre_outlet *outlet,
+                       const struct gyre_outlet_ring *ring, uint64_t head)
+{
+    const unsigned char *host = (const unsigned char *)outlets->places[outlet->place].store.host;
+    if (head - ring->next > outlet->capacity) {
+        outlets->lost++;
+        return ring->next;
+    }
+    if (!host)
+        return head;
+    for (uint64_t at = ring->next; at != head; at++) {
+        const gyre_link_slot *slot =
+            (const gyre_link_slot *)(const void *)(host + ring->slots +
+                                                   (at & (outlet->capacity - 1)) * outlet->stride);
+        if (__atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) != (gyre_u32)(at + 1))
+            return at;
+    }
+    return head;
+}
+
+/* Takes the messages of a ring that are there. */
 static gyre_status take_ring(struct gyre_outlets *outlets, const struct gyre_outlet *outlet, uint32_t number,
                              gyre_outlet_take *take, void *context)
 {
     struct gyre_outlet_ring *ring = &outlets->rings[number];
-    const uint64_t head = outlets->seen[number].head, section = outlet->capacity / GYRE_LINK_SECTIONS;
+    const uint64_t head = end_of(outlets, outlet, ring, outlets->seen[number].head),
+                   section = outlet->capacity / GYRE_LINK_SECTIONS;
     if (head == ring->next)
         return GYRE_OK;
     gyre_status status = copy_slots(outlets, outlet, ring, head);
@@ -192,7 +232,7 @@ gyre_status gyre_outlets_read(struct gyre_outlets *outlets, gyre_outlet_take *ta
         }
     }
     if (status == GYRE_OK)
-        outlets->missed = missed;
+        outlets->missed = outlets->missed_then + missed;
     return status;
 }
 

@@ -44,6 +44,7 @@ struct gyre_outlets {
     struct gyre_outlet_ring *rings;
     uint32_t ring_count;
     uint64_t missed;      /* messages that found no room */
+    uint64_t missed_then; /* those of worker processes that died */
     uint64_t lost;        /* those that `take` could not keep */
     gyre_link_ring *seen; /* room for a copy of all rings */
     unsigned char *bytes; /* room for a copy of the slots of one ring */
@@ -56,6 +57,11 @@ typedef void gyre_outlet_take(void *context, const struct gyre_outlet *outlet, c
 gyre_status gyre_outlets_make(const gyre_pipeline *part, struct gyre_outlet *each, uint32_t count,
                               struct gyre_outlets **out);
 void gyre_outlets_free(struct gyre_outlets *outlets);
+/**
+ * Of a part in a worker process: clears the rings for the next worker, and tells where that sees them. What the last one sent was read
+ * before.
+ */
+gyre_status gyre_outlets_renew(struct gyre_outlets *outlets);
 /** Hands over every message that is there. Each that a request emitted is, once that is completed. */
 gyre_status gyre_outlets_read(struct gyre_outlets *outlets, gyre_outlet_take *take, void *context);
 

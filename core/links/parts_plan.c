@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/kernel/node_keep.h"
 #include "core/links/cycles.h"
 #include "core/links/station.h"
 
@@ -28,8 +29,14 @@ static gyre_status check_node(const gyre_pipeline *pipeline, int node)
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
             "entry '%s' is on backend '%s', and other kernels of the pipeline are on another device: clients enter such a "
-            "pipeline by a kernel on backend 'cpu'",
-            facts->name, backend_of(pipeline, node));
+            "pipeline by a kernel on backend 'cpu'%s",
+            facts->name, backend_of(pipeline, node), facts->in_worker ? " that is in no worker process" : "");
+    if (facts->in_worker && gyre_node_has_checkpoints(pipeline->nodes[node].kernel))
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' has checkpoints, and other kernels of the pipeline are on another device than its worker process: "
+            "leave checkpoints out, or run all kernels of the pipeline in one worker process",
+            facts->name);
     if (!(gyre_dispatch_device_info(facts->device)->knows_links & GYRE_LINKING_TOPICS))
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,

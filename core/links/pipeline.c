@@ -42,10 +42,11 @@ static void hold_pipeline(struct gyre_runtime_guest *guest)
     __atomic_fetch_add(&((gyre_pipeline *)(void *)guest)->visitors, 1, __ATOMIC_RELAXED);
 }
 
-static gyre_status revive_pipeline(struct gyre_runtime_guest *guest, bool by_keeper)
+static gyre_status revive_pipeline(struct gyre_runtime_guest *guest, const struct gyre_dispatch *device,
+                                   bool by_keeper)
 {
     gyre_pipeline *pipeline = (gyre_pipeline *)(void *)guest;
-    const gyre_status status = gyre_pipeline_renew(pipeline, by_keeper);
+    const gyre_status status = gyre_pipeline_renew(pipeline, device, by_keeper);
     gyre_pipeline_leave(pipeline);
     return status;
 }

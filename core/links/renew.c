@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pipeline whose worker process died and was replaced. All its kernels run in the new worker, know no links and see no queue of the
- * pipeline. Its links are emptied, they get the links with the addresses of the new worker, and then the queues of entries, where they
+ * A pipeline, or a part of one (apart.h), whose worker process died and was replaced. All its kernels run in the new worker, know no links
+ * and see no queue of the pipeline. Its links are emptied, they get the links with the addresses of the new worker, and then the queues of entries, where they
  * go on at the first request without a completion. What is under way of a flow is nowhere but in links, so each flow without a
  * completion begins once more, in the order of its queue, and none begins twice.
  *
@@ -16,6 +16,7 @@
 #include "core/links/joined.h"
 #include "core/links/kept.h"
 #include "core/links/pipeline.h"
+#include "core/links/station.h"
 
 enum { LOOK_NS = 1000000, CATCH_UP_NS = 200000 };
 
@@ -56,7 +57,7 @@ static gyre_status renew(gyre_pipeline *pipeline, bool by_keeper)
     return status;
 }
 
-gyre_status gyre_pipeline_renew(gyre_pipeline *pipeline, bool by_keeper)
+static gyre_status lock_and_renew(gyre_pipeline *pipeline, bool by_keeper)
 {
     if (!by_keeper)
         pthread_mutex_lock(&pipeline->lock);
@@ -67,7 +68,22 @@ gyre_status gyre_pipeline_renew(gyre_pipeline *pipeline, bool by_keeper)
     return status;
 }
 
-void gyre_pipeline_catch_up(gyre_pipeline *pipeline)
+static bool is_in_worker(const gyre_pipeline *pipeline)
+{
+    return pipeline && pipeline->nodes[0].facts.in_worker;
+}
+
+gyre_status gyre_pipeline_renew(gyre_pipeline *pipeline, const struct gyre_dispatch *device, bool by_keeper)
+{
+    if (is_in_worker(pipeline))
+        return lock_and_renew(pipeline, by_keeper);
+    for (const struct gyre_pipeline_part *part = pipeline->parts; part; part = part->next)
+        if (part->home == device && is_in_worker(part->inner))
+            return lock_and_renew(part->inner, by_keeper);
+    return GYRE_OK;
+}
+
+static void catch_up(gyre_pipeline *pipeline)
 {
     bool lost = false;
     gyre_error_hold();
@@ -81,4 +97,12 @@ void gyre_pipeline_catch_up(gyre_pipeline *pipeline)
     }
     pthread_mutex_unlock(&pipeline->lock);
     gyre_error_let_go();
+}
+
+void gyre_pipeline_catch_up(gyre_pipeline *pipeline)
+{
+    catch_up(pipeline);
+    for (const struct gyre_pipeline_part *part = pipeline->parts; part; part = part->next)
+        if (is_in_worker(part->inner))
+            catch_up(part->inner);
 }

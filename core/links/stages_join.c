@@ -69,6 +69,8 @@ bool gyre_stages_are_behind(const gyre_pipeline *pipeline, bool *lost)
     bool behind = false;
     for (int i = 0; i < pipeline->node_count; i++) {
         struct gyre_node_facts facts = pipeline->nodes[i].facts;
+        if (pipeline->nodes[i].part)
+            continue;
         *lost |= gyre_kernel_get_state(pipeline->nodes[i].kernel) == GYRE_KERNEL_LOST;
         behind |= facts.in_worker && gyre_node_find(pipeline->nodes[i].kernel, &facts);
     }

@@ -10,6 +10,9 @@
 #include "core/base/error.h"
 #include "core/base/threads.h"
 #include "core/links/settle.h"
+#include "core/queue/queue.h"
+#include "core/queue/state.h"
+#include "core/ring/ready.h"
 #include "gyre/waiting.h"
 
 enum {
@@ -122,16 +125,21 @@ static uint32_t count_sent(const struct gyre_pipeline_part *part, const struct g
 /* Settles the message that a request was, and sends on what that caused. */
 static void settle(struct gyre_station *station, struct gyre_station_place *place, struct gyre_settled *did)
 {
-    const struct gyre_pipeline_part *part = station->part;
+    struct gyre_pipeline_part *part = station->part;
     bool goes_on = true;
-    did->sent = count_sent(part, place->first);
+    pthread_mutex_lock(&part->lock); /* from here on nothing comes for this place */
+    struct gyre_carried *first = place->first;
+    place->first = NULL;
+    place->last = NULL;
+    pthread_mutex_unlock(&part->lock);
+    did->sent = count_sent(part, first);
     const uint64_t next = gyre_settle_begin(part->whole, place->origin, did);
-    while (place->first) {
-        struct gyre_carried *carried = place->first;
+    while (first) {
+        struct gyre_carried *carried = first;
         const struct gyre_way *way = &part->ways[carried->outlet];
         for (uint32_t i = 0; i < way->count && goes_on; i++)
             goes_on = send_along(station, &part->whole->links[way->links[i]], carried, next);
-        place->first = carried->next;
+        first = carried->next;
         free(carried);
     }
     gyre_settle_end(part->whole, place->origin, did);
@@ -189,18 +197,27 @@ static void count_sent_request(struct gyre_station *station)
     pthread_mutex_unlock(&station->lock);
 }
 
+/* Opens the place of the next request, which the device may handle before the send is over. */
+static void begin_request(struct gyre_station *station, uint64_t origin)
+{
+    struct gyre_station_place *place = &station->places[station->sent & (station->capacity - 1)];
+    *place = (struct gyre_station_place){.origin = origin, .last = &place->first};
+    pthread_mutex_lock(&station->lock);
+    station->begun = station->sent + 1;
+    pthread_mutex_unlock(&station->lock);
+}
+
 /* Makes a message a request of the kernel's queue. */
 static void feed_one(struct gyre_station *station, struct gyre_station_inlet *inlet)
 {
     const gyre_link_slot *slot = slot_of(inlet->ring, inlet->next);
-    struct gyre_station_place refused, *place = &station->places[station->sent & (station->capacity - 1)];
-    *place = (struct gyre_station_place){.origin = slot->origin, .last = &place->first};
+    struct gyre_station_place refused = {.origin = slot->origin};
+    begin_request(station, slot->origin);
     /* there is room: the window is no larger than the queue */
     const gyre_status status =
         __atomic_load_n(&station->broken, __ATOMIC_ACQUIRE)
             ? GYRE_LOST
             : gyre_send(station->queue, slot + 1, slot->length, NULL, gyre_in_ms(1000));
-    refused = *place;
     give_back(inlet);
     if (status == GYRE_OK) {
         count_sent_request(station);
@@ -243,21 +260,36 @@ static void *feed(void *context)
 
 /* ---- the returner ---- */
 
+/*
+ * The request that a message is of, while it is under way; NULL: there is none, since the origin is one that a worker process wrote. Under
+ * part->lock.
+ */
+static struct gyre_station_place *find_place(struct gyre_pipeline_part *part, uint64_t origin)
+{
+    if (GYRE_ORIGIN_TABLE(origin) >= part->station_count)
+        return NULL;
+    struct gyre_station *station = &part->stations[GYRE_ORIGIN_TABLE(origin)];
+    const uint64_t number = GYRE_ORIGIN_PLACE(origin) & (station->capacity - 1);
+    pthread_mutex_lock(&station->lock);
+    const bool is_under_way =
+        ((number - station->returned) & (station->capacity - 1)) < station->begun - station->returned;
+    pthread_mutex_unlock(&station->lock);
+    struct gyre_station_place *place = &station->places[number];
+    return is_under_way && place->last ? place : NULL;
+}
+
 /* Gives what kernels of the part sent elsewhere to the request that caused it. Under part->lock. */
 static void take(void *context, const struct gyre_outlet *outlet, const gyre_link_slot *slot)
 {
     struct gyre_pipeline_part *part = context;
-    const uint32_t number = GYRE_ORIGIN_TABLE(slot->origin), room = outlet->stride - (uint32_t)sizeof *slot;
+    const uint32_t room = outlet->stride - (uint32_t)sizeof *slot;
     const uint32_t length = slot->length < room ? slot->length : room;
-    struct gyre_carried *carried = malloc(sizeof *carried + length);
-    if (number >= part->station_count || !carried) {
-        free(carried);
+    struct gyre_station_place *place = find_place(part, slot->origin);
+    struct gyre_carried *carried = place ? malloc(sizeof *carried + length) : NULL;
+    if (!carried) {
         part->inner->outlets->lost++;
         return;
     }
-    struct gyre_station *station = &part->stations[number];
-    struct gyre_station_place *place =
-        &station->places[GYRE_ORIGIN_PLACE(slot->origin) & (station->capacity - 1)];
     *carried =
         (struct gyre_carried){.outlet = (uint32_t)(outlet - part->inner->outlets->each), .length = length};
     memcpy(carried->bytes, slot + 1, length);
@@ -362,6 +394,51 @@ static void *bring_back(void *context)
             return_broken(station);
     }
     return NULL;
+}
+
+/* ---- another worker process ---- */
+
+/* Whether the device has completed the request, and does not handle it again. */
+static bool is_completed(const gyre_queue *queue, uint64_t index)
+{
+    return index < gyre_received(queue) || gyre_reply_ready(gyre_ring_of(queue), index);
+}
+
+/* Under part->lock. */
+static void drop_carried(struct gyre_station_place *place)
+{
+    while (place->first) {
+        struct gyre_carried *carried = place->first;
+        place->first = carried->next;
+        free(carried);
+    }
+    place->last = &place->first;
+}
+
+/* Under part->lock. No device has the queue. */
+static void drop_unanswered(struct gyre_station *station)
+{
+    pthread_mutex_lock(&station->lock);
+    const uint64_t first = station->returned, end = station->begun;
+    pthread_mutex_unlock(&station->lock);
+    for (uint64_t i = first; i != end; i++)
+        if (!is_completed(station->queue, i))
+            drop_carried(&station->places[i & (station->capacity - 1)]);
+}
+
+gyre_status gyre_stations_renew(const gyre_pipeline *inner)
+{
+    struct gyre_pipeline_part *part = inner->whole->parts;
+    while (part->inner != inner)
+        part = part->next;
+    pthread_mutex_lock(&part->lock);
+    gyre_status status = gyre_outlets_read(inner->outlets, take, part);
+    for (uint32_t i = 0; i < part->station_count && status == GYRE_OK; i++)
+        drop_unanswered(&part->stations[i]);
+    if (status == GYRE_OK)
+        status = gyre_outlets_renew(inner->outlets);
+    pthread_mutex_unlock(&part->lock);
+    return status;
 }
 
 /* ---- its life ---- */

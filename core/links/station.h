@@ -35,7 +35,7 @@ struct gyre_carried {
 /** A request that is under way, by its slot. */
 struct gyre_station_place {
     uint64_t origin;                    /* of the message that it was */
-    struct gyre_carried *first, **last; /* what it caused elsewhere; under part->lock until it is completed */
+    struct gyre_carried *first, **last; /* what it caused elsewhere; under part->lock */
 };
 
 struct gyre_station {
@@ -55,6 +55,7 @@ struct gyre_station {
     pthread_mutex_t lock;
     pthread_cond_t fed;
     uint64_t sent, returned; /* under the lock; `returned` is atomic for the feeder */
+    uint64_t begun;          /* `sent`, or one more while that is being sent; under the lock */
     uint32_t broken;         /* atomic: the queue takes no more requests */
     uint64_t missed,
         doubtful; /* the returner's: what outlets missed so far; requests before this one may be what missed them */
@@ -83,6 +84,11 @@ struct gyre_pipeline_part {
 
 /** Starts the threads. EXHAUSTED. */
 gyre_status gyre_station_start(struct gyre_station *station);
+/**
+ * Of the pipeline of a part in a worker process that died, before the next worker knows its links: what completed requests sent elsewhere
+ * is kept, and what others did is dropped, since these begin again. Under pipeline->lock.
+ */
+gyre_status gyre_stations_renew(const gyre_pipeline *inner);
 /** Ends the threads of all stations, whatever is under way. */
 void gyre_stations_stop(struct gyre_pipeline_part *part);
 /** Frees what a station has. */

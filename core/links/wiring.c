@@ -541,21 +541,6 @@ static gyre_status check_isolation(const gyre_pipeline *pipeline)
     return GYRE_OK;
 }
 
-/* Memory of links is shown to one worker process, and moves on with it. */
-static gyre_status check_workers(const gyre_pipeline *pipeline)
-{
-    for (int i = 0; pipeline->is_mixed && i < pipeline->node_count; i++) {
-        const struct gyre_node_facts *facts = &pipeline->nodes[i].facts;
-        if (facts->in_worker)
-            return gyre_error_set(
-                GYRE_UNIMPLEMENTED,
-                "kernel '%s' runs in a worker process of backend '%s', and other kernels of the pipeline are on "
-                "another device: give all of them one device, or leave backend.%s.isolation out",
-                facts->name, gyre_dispatch_backend(facts->device), gyre_dispatch_backend(facts->device));
-    }
-    return GYRE_OK;
-}
-
 /* Whether the node gets messages as a tap only, whose replies nobody misses. */
 static bool only_taps(const gyre_pipeline *pipeline, int node)
 {
@@ -607,8 +592,6 @@ gyre_status gyre_wiring_resolve(gyre_pipeline *pipeline, const struct gyre_wirin
         return status;
     gyre_homes_find(pipeline);
     status = check_isolation(pipeline);
-    if (status == GYRE_OK)
-        status = check_workers(pipeline);
     if (status != GYRE_OK)
         return status;
     if (!pipeline->whole)

@@ -53,6 +53,18 @@ if(TARGET gyre-opencl)
   endforeach()
 endif()
 
+# kernels in the program beside some in a worker process, which are a part: also when that process is killed again and again
+set(mixed_cases_isolated a_flow_ends_as_its_handlers_say words_of_a_burst_end_their_flow_together two_replies_fail_a_flow
+  a_full_link_holds_its_sender_up texts_travel_along_links)
+gyre_mixed(mixed_cpu_isolated cpu,isolated ${mixed_cases_isolated} random_graphs_end_each_flow_as_foreseen)
+foreach(case ${mixed_cases_isolated} random_graphs_end_each_flow_as_foreseen)
+  set_property(TEST conformance/mixed_cpu_isolated/${subject_${case}}/${case} APPEND PROPERTY ENVIRONMENT ${environment_isolated})
+endforeach()
+set(row conformance/mixed_cpu_isolated/links/random_graphs_end_each_flow_as_foreseen)
+set_tests_properties(${row} PROPERTIES LABELS "") # as conformance/isolated/links/random_graphs_outlive_their_workers
+set_property(TEST ${row} APPEND PROPERTY ENVIRONMENT GYRE_TEST_SEEDS=1 GYRE_TEST_FLOWS=600 GYRE_TEST_KILLS=40
+  GYRE_BACKEND__ISOLATED__RESTART_LIMIT=1000 GYRE_KERNEL__DEFAULT__POISON_LIMIT=1000)
+
 if(TARGET emulator_driver)
   # gyre_mixed_emulated(WAY CASE...): what rows need on devices made of software
   function(gyre_mixed_emulated way)

@@ -17,6 +17,7 @@ enum { OPENCL_LOG_LINES = 1024 };
 /** The pump's view of one entry of the queue table. */
 struct opencl_queue {
     gyre_queue_memory *memory; /* NULL: no queue */
+    gyre_u64 address;          /* of its region, as the table has it */
     gyre_queue_slots slots;
     gyre_bridge bridge; /* zeros: every message lies in its slot */
     gyre_u64 serial;

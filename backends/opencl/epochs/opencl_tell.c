@@ -14,15 +14,15 @@ static gyre_control_block *lines_of(const gyre_resident *resident)
 }
 
 /*
- * Marks the epoch's blocks as working, except blocks with an older epoch under way. The mark differs each
- * time, and is not 0.
+ * Marks the epoch's blocks as working, except blocks with an older epoch under way. The number of the
+ * epoch differs each time, is not 0, and names no flow (GYRE_WORKING_TABLE).
  */
 void opencl_tell_begun(const gyre_resident *resident, const struct opencl_epoch *epoch)
 {
     gyre_control_block *line = lines_of(resident) + epoch->first_block;
     for (uint32_t i = 0; i < epoch->groups; i++)
         if (!line[i].working)
-            __atomic_store_n(&line[i].working, epoch->mark, __ATOMIC_RELAXED);
+            __atomic_store_n(&line[i].working, epoch->mark & ~GYRE_EPOCH_DONE, __ATOMIC_RELAXED);
 }
 
 void opencl_tell_present(const gyre_resident *resident)

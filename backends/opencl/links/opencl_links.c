@@ -374,14 +374,53 @@ static void adapt_limit(gyre_resident *resident)
     opencl_adapt_limit(resident, &measured);
 }
 
+/* The flow that message i belongs to, as a block's line has it; 0: none. */
+static gyre_u64 working_of(const gyre_resident *resident, uint32_t i)
+{
+    const struct opencl_links *links = resident->links;
+    const struct opencl_message *message = &links->messages[i];
+    if (!message->in_flow || message->lost || message->origin & GYRE_ORIGIN_TAP)
+        return 0;
+    return GYRE_WORKING_FLOW(GYRE_ORIGIN_TABLE(message->origin), resident->marks + 1,
+                             opencl_flow_of(links, message->origin)->index);
+}
+
+/*
+ * In a worker process: the lines of blocks say at which flows the epoch is, one a line, before it can take the process down. Which block
+ * gets which message is not known here, and need not be: where it matters one flow alone is under way.
+ */
+static void tell_flows(const gyre_resident *resident)
+{
+    const struct opencl_links *links = resident->links;
+    gyre_control_block *lines = (gyre_control_block *)(resident->control + 1);
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < links->count && told < resident->blocks; i++) {
+        const gyre_u64 working = working_of(resident, i);
+        if (working)
+            __atomic_store_n(&lines[told++].working, working, __ATOMIC_RELAXED);
+    }
+}
+
+static void tell_none(const gyre_resident *resident)
+{
+    gyre_control_block *lines = (gyre_control_block *)(resident->control + 1);
+    for (uint32_t i = 0; i < resident->blocks; i++)
+        __atomic_store_n(&lines[i].working, 0, __ATOMIC_RELAXED);
+}
+
 static gyre_status run(gyre_resident *resident, gyre_u64 command, bool again)
 {
     struct opencl_epoch *epoch = &resident->epochs[0];
+    const bool tells = resident->links->table && resident->links->table->answers & GYRE_TABLE_TELLS;
+    if (tells)
+        tell_flows(resident);
     gyre_status status = submit(resident, command, again);
     if (status == GYRE_OK) {
         opencl_tell_begun(resident, epoch);
         status = opencl_await_epoch(resident, epoch);
         opencl_tell_ended(resident, epoch);
+        if (tells)
+            tell_none(resident);
     }
     if (status == GYRE_OK) {
         resident->log_stale = true;

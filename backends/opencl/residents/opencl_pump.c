@@ -16,6 +16,7 @@
 #include "backends/opencl/residents/opencl_reminders.h"
 #include "backends/opencl/epochs/opencl_report.h"
 #include "backends/opencl/epochs/opencl_tell.h"
+#include "backends/opencl/opencl_memory.h"
 #include "backends/opencl/opencl_wait.h"
 
 #include <limits.h>
@@ -42,12 +43,13 @@ static void read_table(gyre_resident *resident)
         gyre_u64 address =
             __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE); /* read first: pairs with its release */
         gyre_u64 serial = __atomic_load_n(&entry->serial, __ATOMIC_RELAXED);
-        gyre_queue_memory *memory = (gyre_queue_memory *)(uintptr_t)address;
-        if (queue->serial == serial && queue->memory == memory)
+        if (queue->serial == serial && queue->address == address)
             continue;
-        *queue = (struct opencl_queue){
-            .memory = memory, .serial = serial, .next = __atomic_load_n(&entry->first, __ATOMIC_RELAXED)};
-        if (memory) {
+        *queue = (struct opencl_queue){.address = address,
+                                       .memory = opencl_queue_find(resident->device, address),
+                                       .serial = serial,
+                                       .next = __atomic_load_n(&entry->first, __ATOMIC_RELAXED)};
+        if (queue->memory) {
             queue->slots = entry->slots;
             queue->bridge = entry->bridge;
         }
@@ -292,9 +294,8 @@ static void ring_all(const gyre_resident *resident)
     const uint32_t count = __atomic_load_n(&control->command.queue_count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count && i < GYRE_QUEUES_MAX; i++) {
         const gyre_u64 address = __atomic_load_n(&control->queues[i].address, __ATOMIC_ACQUIRE);
-        const gyre_queue_memory *memory = (const gyre_queue_memory *)(uintptr_t)address;
-        if (memory)
-            gyre_bell_ring(&memory->region->device.bell, INT_MAX);
+        if (address)
+            gyre_bell_ring(&((gyre_queue_region *)(uintptr_t)address)->device.bell, INT_MAX);
     }
 }
 

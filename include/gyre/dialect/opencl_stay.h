@@ -37,15 +37,6 @@ typedef struct gyre_stay_ {
 #define GYRE_STAY_LOAD_(pointer)         __atomic_load_n((pointer), __ATOMIC_RELAXED)
 #define GYRE_STAY_STORE_(pointer, value) __atomic_store_n((pointer), (value), __ATOMIC_RELAXED)
 
-/*
- * Returns the queue's region. The backend's object for a queue, whose address the table has, begins with the region's
- * address.
- */
-GYRE_HELPER __global gyre_u8 *gyre_stay_region_(gyre_u64 address)
-{
-    return address ? (__global gyre_u8 *)(size_t) * (__global gyre_u64 *)(size_t)address : 0;
-}
-
 GYRE_HELPER void gyre_stay_read_table_(gyre_stay_ *stay)
 {
     const __global gyre_control_region *control = stay->control;
@@ -116,7 +107,7 @@ GYRE_HELPER void gyre_stay_claim_(gyre_stay_ *stay)
 GYRE_HELPER gyre_u64 gyre_stay_open_(gyre_stay_ *stay, gyre_u32 q)
 {
     stay->cursor = &stay->cursors[q];
-    stay->region = gyre_stay_region_(stay->cursor->address);
+    stay->region = (__global gyre_u8 *)(size_t)stay->cursor->address;
     if (!stay->region)
         return stay->cursor->next;
     const __global gyre_queue_slots *slots = &stay->control->queues[q].slots;

@@ -122,9 +122,9 @@ static gyre_runtime *open_kept(const char *checkpoint_ms)
 {
     char every[64];
     snprintf(every, sizeof every, "kernel.default.checkpoint_ms=%s", checkpoint_ms);
-    return open_isolated((const char *const[]){"kernel.tally.checkpoints=true",
-                                               "kernel.ledger.checkpoints=true", every,
-                                               "backend.cpu.restart_limit=1000", "log_level=warning", NULL});
+    return open_isolated(
+        (const char *const[]){"kernel.tally.checkpoints=true", "kernel.ledger.checkpoints=true", every,
+                              "backend.default.restart_limit=1000", "log_level=warning", NULL});
 }
 
 static void send_step(gyre_queue *queue, const crash_step *step)
@@ -381,7 +381,7 @@ static gyre_runtime *open_timed(const char *checkpoint_ms)
     return open_isolated(
         (const char *const[]){"kernel.tally.checkpoints=true", "kernel.ledger.checkpoints=true", every,
                               "kernel.default.timing=true", "kernel.default.poison_limit=1000",
-                              "backend.cpu.restart_limit=1000", "log_level=warning", NULL});
+                              "backend.default.restart_limit=1000", "log_level=warning", NULL});
 }
 
 /* `last_entry`: of the last queue. */

@@ -111,7 +111,7 @@ static void a_death_at_each_stage_loses_no_flow(void)
 static void a_flow_that_kills_every_worker_names_its_stage(void)
 {
     static const char *const stages[] = {"'deal'", "'left'", "'right'", "'gather'"};
-    gyre_runtime *runtime = open_isolated((const char *const[]){"backend.cpu.restart_limit=1000", NULL});
+    gyre_runtime *runtime = open_isolated((const char *const[]){"backend.default.restart_limit=1000", NULL});
     gyre_queue *queue = gyre_pipeline_queue(open_joining(runtime));
     for (uint32_t at = STEP_DEAL; at <= STEP_GATHER; at++) {
         crash_step steps[8];
@@ -144,7 +144,7 @@ static void a_flow_that_kills_every_worker_names_its_stage(void)
 static void kills_from_outside_lose_and_double_nothing(void)
 {
     gyre_runtime *runtime = open_isolated((const char *const[]){
-        "backend.cpu.restart_limit=1000", "kernel.default.poison_limit=1000", "log_level=warning", NULL});
+        "backend.default.restart_limit=1000", "kernel.default.poison_limit=1000", "log_level=warning", NULL});
     gyre_pipeline *pipeline = open_joining(runtime);
     gyre_queue *queues[2] = {gyre_pipeline_queue(pipeline), NULL};
     uint64_t random = random_begin(gyre_now_ns()), sent[2] = {0, 0}, received[2] = {0, 0}, kills = 0;
@@ -213,7 +213,7 @@ static void queues_are_opened_while_workers_die(void)
 {
     enum { ROUNDS = 5, OPENERS = 4 };
     gyre_runtime *runtime = open_isolated((const char *const[]){
-        "backend.cpu.restart_limit=1000", "kernel.default.poison_limit=1000", "log_level=warning", NULL});
+        "backend.default.restart_limit=1000", "kernel.default.poison_limit=1000", "log_level=warning", NULL});
     gyre_pipeline *pipeline = open_joining(runtime);
     uint64_t random = random_begin(gyre_now_ns());
     for (int round = 0; round < ROUNDS; round++) {
@@ -232,8 +232,8 @@ static void queues_are_opened_while_workers_die(void)
 static void a_pipeline_between_two_workers_is_closed(void)
 {
     pthread_t thread;
-    gyre_runtime *runtime = open_isolated(
-        (const char *const[]){"backend.cpu.restart_limit=1000", "kernel.default.stop_timeout_ms=1000", NULL});
+    gyre_runtime *runtime = open_isolated((const char *const[]){"backend.default.restart_limit=1000",
+                                                                "kernel.default.stop_timeout_ms=1000", NULL});
     gyre_pipeline *pipeline = open_joining(runtime);
     uint64_t until_ns = gyre_in_ms(1300); /* longer than stop_timeout_ms */
     require(pthread_create(&thread, NULL, kill_workers, &until_ns) == 0);
@@ -372,7 +372,69 @@ static void an_endless_loop_in_an_inner_stage_is_ended(void)
     gyre_close(runtime);
 }
 
+/* ---- kernels of the program beside some in a worker process ---- */
+
+static gyre_pipeline *open_beside(gyre_runtime *runtime)
+{
+    static const char *const names[] = {"enter", "deal", "left", "right", "gather"},
+                             *const kernels[] = {"left", "deal", "left", "right", "gather"},
+                             *const backends[] = {"cpu", "worker", "cpu", "worker", "cpu"};
+    static const char *const entries[] = {"enter"}, *const answers[] = {"gather"};
+    static const gyre_link_desc links[] = {
+        {.size = sizeof links[0], .name = "entered", .from = "enter.on", .to = "deal"},
+        {.size = sizeof links[0], .name = "lefts", .from = "deal.left", .to = "left"},
+        {.size = sizeof links[0], .name = "rights", .from = "deal.right", .to = "right"},
+        {.size = sizeof links[0], .name = "from_left", .from = "left.on", .to = "gather"},
+        {.size = sizeof links[0], .name = "from_right", .from = "right.on", .to = "gather"}};
+    gyre_pipeline *pipeline = NULL;
+    for (size_t i = 0; i < 5; i++) {
+        gyre_kernel *kernel = NULL;
+        const gyre_launch_desc desc = {.size = sizeof desc,
+                                       .source = PIPELINE_KERNELS,
+                                       .kernel = kernels[i],
+                                       .name = names[i],
+                                       .backend = backends[i],
+                                       .blocks = 1,
+                                       .stage = 1};
+        must(gyre_launch(runtime, &desc, &kernel));
+    }
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "beside",
+                                     .entries = entries,
+                                     .entry_count = 1,
+                                     .answers = answers,
+                                     .answer_count = 1,
+                                     .links = links,
+                                     .link_count = 5};
+    must(gyre_pipeline_open(runtime, &desc, &pipeline));
+    return pipeline;
+}
+
+/* What deal had sent to left, in the program, before right took the worker down is sent once more: left gets it once. */
+static void what_a_dead_worker_sent_to_the_program_comes_once(void)
+{
+    gyre_runtime *runtime = open_isolated((const char *const[]){"backend.cpu.isolation=none",
+                                                                "backend.worker.library=" COLLECT_LIBRARY,
+                                                                "backend.worker.isolation=process", NULL});
+    gyre_queue *queue = gyre_pipeline_queue(open_beside(runtime));
+    crash_step steps[STEPS];
+    for (uint32_t i = 0; i < STEPS; i++) {
+        steps[i] = step_of(7000 + i);
+        if (i % 24 == 11) {
+            steps[i].parts = 4;
+            steps[i].at = STEP_RIGHT;
+            steps[i].fault = CRASH_SEGFAULT;
+        }
+        send_step(queue, &steps[i]);
+    }
+    for (uint32_t i = 0; i < STEPS; i++)
+        receive_step(queue, &steps[i]);
+    require(log_lines_with("died") >= 3);
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
+    {"what_a_dead_worker_sent_to_the_program_comes_once", what_a_dead_worker_sent_to_the_program_comes_once},
     {"a_death_at_each_stage_loses_no_flow", a_death_at_each_stage_loses_no_flow},
     {"a_flow_that_kills_every_worker_names_its_stage", a_flow_that_kills_every_worker_names_its_stage},
     {"kills_from_outside_lose_and_double_nothing", kills_from_outside_lose_and_double_nothing},

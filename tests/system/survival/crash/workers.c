@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LINES_MAX = 4096, SETTINGS_MAX = 16 };
+enum { LINES_MAX = 4096, SETTINGS_MAX = 16, SKIPPED = 77 };
 
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *lines[LINES_MAX];
@@ -263,14 +263,21 @@ const char *patient_setting(const char *key, uint64_t ms)
 
 gyre_runtime *open_isolated(const char *const *settings)
 {
-    const char *all[SETTINGS_MAX + 4] = {"backend.cpu.isolation=process", "gyre.check=off", "log_level=info"};
+    char isolated[64];
+    const char *all[SETTINGS_MAX + 4] = {isolated, "gyre.check=off", "log_level=info"};
     gyre_runtime *runtime = NULL;
     for (size_t i = 0; settings && settings[i] && i < SETTINGS_MAX; i++)
         all[3 + i] = settings[i];
-    const char *backend = getenv("ATTACH_BACKEND"); /* pipelines of other devices, which are never isolated */
-    gyre_open_desc open = {
-        .size = sizeof open, .settings = all, .backend = backend ? backend : "cpu", .log = keep_line};
-    must(gyre_open(&open, &runtime));
+    const char *const crash = getenv("CRASH_BACKEND"), *const attach = getenv("ATTACH_BACKEND");
+    const char *const backend = crash ? crash : attach ? attach : "cpu";
+    snprintf(isolated, sizeof isolated, "backend.%.32s.isolation=process", crash ? crash : "cpu");
+    gyre_open_desc open = {.size = sizeof open, .settings = all, .backend = backend, .log = keep_line};
+    const gyre_status status = gyre_open(&open, &runtime);
+    if (crash && (status == GYRE_UNAVAILABLE || status == GYRE_NOT_FOUND)) {
+        printf("%s\n", gyre_error_text());
+        exit(SKIPPED);
+    }
+    require(status == GYRE_OK);
     return runtime;
 }
 

@@ -50,7 +50,10 @@ void make_fault_folder(void);
 void let_handlers_go_on(void);
 /** "KEY=MS" for a limit that ends what hangs: so many ms of a usual machine. It lives until it is asked for a fourth time. */
 const char *patient_setting(const char *key, uint64_t ms);
-/** A runtime whose CPU backend is isolated, with further settings (NULL-terminated; NULL: none). */
+/**
+ * A runtime whose backend is isolated, with further settings (NULL-terminated; NULL: none). CRASH_BACKEND: another one than the CPU's;
+ * ends the program with 77 where that cannot start.
+ */
 gyre_runtime *open_isolated(const char *const *settings);
 /** Launches a kernel of crash.gyre.c with defaults; must succeed. */
 gyre_kernel *launch_fragile(gyre_runtime *runtime, const char *kernel, uint32_t blocks);

@@ -73,11 +73,19 @@ wait "$server" || code=$?
 called="gyre serve until TERM" err="$(<"$folder/served")"
 exits 0
 
+# ---- kernels of the pipeline in a worker process ----
+
+run call --config "$mixed" --set backend.opencl.isolation=process --pipeline orders '{"item":2,"count":3}' '{"item":9,"count":1}'
+exits 1
+checks=$((checks + 1))
+[[ "$out" == '{"number":1,"cents":3150}
+{"failed":{"code":1,"text":"there is no such item"}}' ]] || fail "expected a receipt and a refusal"
+
 # ---- what there is not ----
 
-run pipeline orders --config "$mixed" --set backend.opencl.isolation=process
+run pipeline orders --config "$mixed" --set backend.cpu.isolation=process
 exits 1
-says "kernel 'price' runs in a worker process of backend 'opencl', and other kernels of the pipeline are on another device: give all of them one device, or leave backend.opencl.isolation out"
+says "entry 'check' is on backend 'cpu', and other kernels of the pipeline are on another device: clients enter such a pipeline by a kernel on backend 'cpu' that is in no worker process"
 run pipeline orders --config "$mixed" --set kernel.price.backend=opncl
 checks=$((checks + 1))
 [[ "$code" != 0 && "$err" == *opncl* ]] || fail "expected a sentence about the backend"
