@@ -9,6 +9,7 @@
 
 #include "cli/open.h"
 #include "core/base/error.h"
+#include "core/base/libc.h"
 #include "core/config/config.h"
 #include "core/observation/observation_dump.h"
 #include "gyre/waiting.h"
@@ -134,6 +135,8 @@ int observed_begin(const cli_context *cli, const char *file, const char *wanted,
 {
     struct gyre_config *config = NULL;
     *out = (observed_source){.file = file, .wanted = wanted};
+    gyre_libc_give_back(
+        256 << 10); /* copies of files are made anew each time, of memory that is zero and not there yet */
     int code = file ? CLI_OK : cli_fail_unless_ok(cli_load(cli, &config));
     if (code != CLI_OK || file)
         return code;
