@@ -27,11 +27,20 @@ static uint64_t real_ns(void)
 
 /* ---- finding ---- */
 
+bool observed_is_named(const char *name, const char *wanted)
+{
+    const size_t size = strlen(wanted);
+    if (strncmp(name, wanted, size) != 0)
+        return false;
+    const char *rest = name + size;
+    return !rest[0] || (rest[0] == '#' && rest[1] && rest[1 + strspn(rest + 1, "0123456789")] == '\0');
+}
+
 static bool has_record(const struct gyre_observed *seen, uint32_t kind, const char *name)
 {
     gyre_observe_record record;
     for (uint32_t at = 0; (at = observed_next(seen, at, kind, 0, &record));)
-        if (strcmp(record.name, name) == 0)
+        if (observed_is_named(record.name, name))
             return true;
     return false;
 }
