@@ -253,6 +253,28 @@ const char *observed_seconds_text(double seconds, char text[24])
     return text;
 }
 
+bool observed_tell_life(FILE *out, const char *life, double age_s, uint32_t pid)
+{
+    char age[24];
+    if (strcmp(life, "lives") == 0)
+        return false;
+    observed_seconds_text(age_s, age);
+    if (strcmp(life, "kept") == 0)
+        fprintf(out, "  This is what its process kept of itself %s ago.\n", age);
+    else if (strcmp(life, "dead") == 0)
+        fprintf(out, "  Its process was killed; what follows is what it said last, %s ago.\n", age);
+    else if (strcmp(life, "stopped") == 0)
+        fprintf(out, "  Its process is stopped, by SIGSTOP or a debugger, for %s: kill -CONT %" PRIu32 "\n",
+                age, pid);
+    else
+        fprintf(
+            out,
+            "  Its process has not looked at itself for %s: it hangs, or its machine is too busy. gdb -p %" PRIu32
+            " shows where it is.\n",
+            age, pid);
+    return true;
+}
+
 /* ---- records ---- */
 
 uint32_t observed_next(const struct gyre_observed *seen, uint32_t after, uint32_t kind, uint32_t parent,

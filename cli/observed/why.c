@@ -33,28 +33,6 @@ static bool lives(const rates_row *row)
 
 /* ---- the process and the kernel ---- */
 
-bool why_tell_life(FILE *out, const char *life, double age_s, uint32_t pid)
-{
-    char age[24];
-    if (strcmp(life, "lives") == 0)
-        return false;
-    observed_seconds_text(age_s, age);
-    if (strcmp(life, "kept") == 0)
-        fprintf(out, "  This is what its process kept of itself %s ago.\n", age);
-    else if (strcmp(life, "dead") == 0)
-        fprintf(out, "  Its process was killed; what follows is what it said last, %s ago.\n", age);
-    else if (strcmp(life, "stopped") == 0)
-        fprintf(out, "  Its process is stopped, by SIGSTOP or a debugger, for %s: kill -CONT %" PRIu32 "\n",
-                age, pid);
-    else
-        fprintf(
-            out,
-            "  Its process has not looked at itself for %s: it hangs, or its machine is too busy. gdb -p %" PRIu32
-            " shows where it is.\n",
-            age, pid);
-    return true;
-}
-
 static void tell_state(why_story *story)
 {
     const rates_row *kernel = story->kernel;
@@ -406,7 +384,7 @@ unsigned why_tell_kernel(FILE *out, const rates_table *table, size_t kernel)
     why_story story = {.out = out, .table = table, .kernel = &table->rows[kernel]};
     fprintf(out, "Kernel '%s' of process %" PRIu32 " (%s):\n", story.kernel->kernel, story.kernel->pid,
             story.kernel->process);
-    story.told = why_tell_life(out, story.kernel->life, story.kernel->age, story.kernel->pid);
+    story.told = observed_tell_life(out, story.kernel->life, story.kernel->age, story.kernel->pid);
     tell_canary(&story);
     tell_state(&story);
     tell_deaths(&story);

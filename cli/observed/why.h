@@ -14,7 +14,5 @@ size_t why_tell(FILE *out, const rates_table *table, const char *name);
 size_t why_tell_pipelines(FILE *out, const rates_table *table, const char *name);
 /** Writes the paragraph about the kernel in row `kernel`. Returns how many of its sentences are about something that is wrong. */
 unsigned why_tell_kernel(FILE *out, const rates_table *table, size_t kernel);
-/** Writes a sentence unless a process lives, as observed_life_word has it. False: it lives. */
-bool why_tell_life(FILE *out, const char *life, double age_s, uint32_t pid);
 
 #endif

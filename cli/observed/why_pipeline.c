@@ -143,8 +143,8 @@ static void tell_pipeline(FILE *out, const rates_table *table, size_t at)
     const link_row *slowest = NULL;
     fprintf(out, "Pipeline '%s' of process %" PRIu32 " (%s):\n", links->rows[at].pipeline,
             links->rows[at].pid, links->rows[at].of->seen.head.program);
-    why_tell_life(out, observed_life_word(links->rows[at].of), (double)links->rows[at].of->age_ns / 1e9,
-                  links->rows[at].pid);
+    observed_tell_life(out, observed_life_word(links->rows[at].of), (double)links->rows[at].of->age_ns / 1e9,
+                       links->rows[at].pid);
     tell_unwell(out, table, at);
     tell_flows(out, table, at);
     for (size_t i = at + 1; i < links->count && links->rows[i].kind == GYRE_OBSERVE_LINK; i++) {
