@@ -124,4 +124,5 @@ bundle_make()
     install -m 755 scripts/bundle_run.sh "$folder/run"
     install -m 644 scripts/bundle_report.sh "$folder/report.sh"
     install -m 644 scripts/bundle_checks.sh "$folder/checks.sh"
+    install -m 644 scripts/top_beside_bench.py "$folder/"
 }

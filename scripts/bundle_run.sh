@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs what is in this folder. usage: ./run gyre ARGUMENT... | demo [MESSAGES] | conformance BACKEND [CASE...] |
-# kernels BACKEND [NAME...] | shapes BACKEND [MESSAGES] | stress ARGUMENT... | stress-long BACKEND [SECONDS] | bench BACKEND ARGUMENT... |
+# kernels BACKEND [NAME...] | shapes BACKEND [MESSAGES] | stress ARGUMENT... | stress-long BACKEND [SECONDS] | bench BACKEND ARGUMENT... | top BACKEND ARGUMENT... |
 # savina BACKEND ARGUMENT... | crash BACKEND [FAULTS [SEED [fenced|plain [SETTING...]]]] | watched BACKEND [CASE...] | changes PROCESSES ROUNDS SECONDS SEED [BACKEND...] | pauses ARGUMENT... | sanitize [TOOL...] | driver-only [CASE...] | report BACKEND FOLDER [PROBES]
 # Where there is no compiler, the kernels of compiled/ are taken, for the CPU or for the architecture of GPU 0.
 set -u
@@ -220,6 +220,12 @@ bench)
     shift
     prepare "$backend"
     "$bin/gyre" bench --backend "$backend" "$@"
+    ;;
+top)
+    backend="${1:?which backend?}"
+    shift
+    prepare "$backend"
+    python3 "$here/top_beside_bench.py" "$@" "$bin/gyre" --backend "$backend"
     ;;
 report)
     # shellcheck source=scripts/bundle_report.sh

@@ -29,7 +29,9 @@ typedef struct bench_row {
     uint64_t message_bytes;
     bool has_rate, has_latency; /* whether `value` and `floor` have a rate, and latencies */
     bench_sample value;         /* medians of the rounds */
-    const char *floor_name;     /* NULL: the case has no floor */
+    bench_span rounds[BENCH_ROUNDS_MAX];
+    size_t round_count;     /* 0: the case has no rounds that could be told */
+    const char *floor_name; /* NULL: the case has no floor */
     bench_sample floor;
     double ratio, ratio_p99;      /* medians of the rounds' own ratios; ratio_p99 only with has_latency */
     double ratio_low, ratio_high; /* bounds of the median ratio, with 96.5 % confidence; 0: unknown */
@@ -43,9 +45,10 @@ typedef struct bench_row {
 /** The options of `gyre bench`. */
 typedef struct bench_options {
     const cli_context *cli;
-    double seconds; /* for each case, its floor included */
-    bool here;      /* the case `memory` measures this process instead of a fresh one */
-    bool attached;  /* sessions attach to a kernel of another process */
+    double seconds;   /* for each case, its floor included */
+    bool here;        /* the case `memory` measures this process instead of a fresh one */
+    uint64_t rest_ms; /* between two rounds */
+    bool attached;    /* sessions attach to a kernel of another process */
 } bench_options;
 
 typedef struct bench_case bench_case;

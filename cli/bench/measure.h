@@ -50,6 +50,10 @@ typedef struct bench_sample {
 void bench_sample_latencies(bench_sample *sample, const bench_histogram *histogram);
 
 enum { BENCH_ROUNDS_MAX = 64 };
+/** When a round of a case was run, by gyre_clock_ns, and its messages. */
+typedef struct bench_span {
+    uint64_t begin_ns, end_ns, messages;
+} bench_span;
 double bench_median(const double *values, size_t count);
 /** The median of each member; messages and errors are sums, max is the largest. */
 bench_sample bench_sample_median(const bench_sample *samples, size_t count);

@@ -48,6 +48,17 @@ static json_t *targets_json(const bench_row *row)
     return list;
 }
 
+/* By CLOCK_MONOTONIC, so that others' counts of the same time can be set beside these. */
+static json_t *rounds_json(const bench_row *row)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < row->round_count; i++)
+        json_array_append_new(list, cli_json_object("III", "begin_ns", (json_int_t)row->rounds[i].begin_ns,
+                                                    "end_ns", (json_int_t)row->rounds[i].end_ns, "messages",
+                                                    (json_int_t)row->rounds[i].messages));
+    return list;
+}
+
 static bool all_met(const bench_row *row)
 {
     for (size_t i = 0; i < row->target_count; i++)
@@ -92,6 +103,8 @@ json_t *bench_row_json(const bench_row *row)
         object_set(object, "line_ns", cli_json_object("ff", "p50", row->line_p50, "p99", row->line_p99));
     if (row->resident_bytes)
         object_set(object, "resident_bytes", json_integer((json_int_t)row->resident_bytes));
+    if (row->round_count)
+        object_set(object, "rounds", rounds_json(row));
     object_set(object, "target", targets_json(row));
     object_set(object, "verdict", cli_json_text(row_verdict(row)));
     return object;

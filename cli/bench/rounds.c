@@ -9,8 +9,10 @@
 #include "cli/bench/floor_turns.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "core/base/error.h"
+#include "gyre/waiting.h"
 
 enum { ROUNDS = 15 };
 
@@ -25,15 +27,30 @@ static gyre_status no_floor(const bench_case *self)
                           self->name);
 }
 
+/* Runs a round of the case, whose time the row tells, behind one of its floor. */
 static gyre_status run_round(const bench_case *self, bench_round round, void *context, uint64_t slice_ns,
-                             struct round_samples *samples, int number)
+                             struct round_samples *samples, bench_row *row)
 {
+    const size_t number = row->round_count;
+    bench_span *span = &row->rounds[number];
     if (self->floor) {
         if (!bench_floor_line(&self->shape, slice_ns / 4, &samples->line[number]) ||
             !self->floor(&self->shape, slice_ns, &samples->floor[number]))
             return no_floor(self);
     }
-    return round(context, slice_ns, &samples->value[number]);
+    span->begin_ns = gyre_clock_ns();
+    const gyre_status status = round(context, slice_ns, &samples->value[number]);
+    span->end_ns = gyre_clock_ns();
+    span->messages = samples->value[number].messages;
+    row->round_count++;
+    return status;
+}
+
+static void rest(uint64_t ms)
+{
+    const struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+    if (ms)
+        nanosleep(&time, NULL);
 }
 
 static double share_of(double value, double floor)
@@ -60,10 +77,12 @@ gyre_status bench_rounds(const bench_case *self, const bench_options *options, b
     struct round_samples samples = {0};
     double parts = self->floor ? 2.25 : 1;
     uint64_t slice_ns = (uint64_t)(options->seconds * 1e9 / ((double)ROUNDS * parts));
+    row->round_count = 0;
     for (int i = 0; i < ROUNDS; i++) {
-        gyre_status status = run_round(self, round, context, slice_ns, &samples, i);
+        gyre_status status = run_round(self, round, context, slice_ns, &samples, row);
         if (status != GYRE_OK)
             return status;
+        rest(options->rest_ms);
     }
     row->value = bench_sample_median(samples.value, ROUNDS);
     row->has_rate = row->value.per_second > 0;

@@ -23,9 +23,10 @@ static const char HELP[] =
     "Options:\n"
     "  --case PATTERN   only cases that match, like 'call/*'; may be repeated\n"
     "  --seconds S      for each case, its floor included; 1 by default\n"
+    "  --rest MS        rests between two rounds, so that counts stand for who looks from outside; 0\n"
     "  --list           prints the names of the cases\n"
     "  --here           the case 'memory' measures this process, not a fresh one\n"
-    "  --json           one document: the machine, and a row for each case\n"
+    "  --json           one document: the machine, and a row for each case, with when its rounds were (CLOCK_MONOTONIC)\n"
     "\n"
     "A latency is from one reading of the clock to the next: request made, sent, handled, received, checked,\n"
     "and one reading (the document tells its cost) are in it, in floors as in cases. Figures and ratios are\n"
@@ -149,10 +150,12 @@ static bool parse_seconds(const cli_context *cli, const char *text, bench_option
 static int run(cli_context *cli)
 {
     const char *seconds = "1";
+    uint64_t rest_ms = 0;
     bool list = false, here = false;
     cli_list patterns = {0};
     const cli_option cli_options[] = {{.name = "--case", .list = &patterns},
                                       {.name = "--seconds", .text = &seconds},
+                                      {.name = "--rest", .number = &rest_ms, .max = 60000},
                                       {.name = "--list", .flag = &list},
                                       {.name = "--here", .flag = &here},
                                       {0}};
@@ -166,6 +169,7 @@ static int run(cli_context *cli)
         code = list_cases(cli, &patterns);
     else if (parse_seconds(cli, seconds, &options, &code)) {
         options.here = here;
+        options.rest_ms = rest_ms;
         code = run_bench(&options, &patterns);
     }
     cli_list_finish(&patterns);

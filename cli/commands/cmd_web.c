@@ -5,7 +5,6 @@
 #include "cli/base/signals.h"
 #include "cli/web/listen.h"
 #include "cli/web/site.h"
-#include "core/base/libc.h"
 
 static const char HELP[] =
     "usage: gyre web [NAME | PROCESS] [OPTION...]\n"
@@ -94,7 +93,6 @@ static int serve(web_server_desc *desc, const char *address, const char *path)
     const int code = listen_all(desc, address, path);
     if (code == CLI_OK)
         fflush(stdout);
-    gyre_libc_give_back(256 << 10); /* copies of files go back to the system when they are freed */
     web_server *server = code == CLI_OK ? web_server_open(desc) : NULL;
     if (server)
         web_server_run(server, &ended, &waiting);
@@ -129,6 +127,7 @@ static int run(cli_context *cli)
         code = observed_begin(cli, NULL, cli->operands.count ? cli->operands.items[0] : NULL, &site.source);
     if (code == CLI_OK) {
         web_server_desc desc = {.hosts = names.items,
+                                .text_bytes = WEB_TEXT_BYTES,
                                 .tick_ns = 1000000 * interval_ms,
                                 .answer = web_site_answer,
                                 .tick = web_site_tick,

@@ -9,6 +9,7 @@
 
 #include "cli/open.h"
 #include "core/base/error.h"
+#include "core/base/libc.h"
 #include "core/config/config.h"
 #include "core/observation/observation_dump.h"
 #include "gyre/waiting.h"
@@ -26,11 +27,20 @@ static uint64_t real_ns(void)
 
 /* ---- finding ---- */
 
+bool observed_is_named(const char *name, const char *wanted)
+{
+    const size_t size = strlen(wanted);
+    if (strncmp(name, wanted, size) != 0)
+        return false;
+    const char *rest = name + size;
+    return !rest[0] || (rest[0] == '#' && rest[1] && rest[1 + strspn(rest + 1, "0123456789")] == '\0');
+}
+
 static bool has_record(const struct gyre_observed *seen, uint32_t kind, const char *name)
 {
     gyre_observe_record record;
     for (uint32_t at = 0; (at = observed_next(seen, at, kind, 0, &record));)
-        if (strcmp(record.name, name) == 0)
+        if (observed_is_named(record.name, name))
             return true;
     return false;
 }
@@ -134,6 +144,8 @@ int observed_begin(const cli_context *cli, const char *file, const char *wanted,
 {
     struct gyre_config *config = NULL;
     *out = (observed_source){.file = file, .wanted = wanted};
+    gyre_libc_give_back(
+        256 << 10); /* copies of files are made anew each time, of memory that is zero and not there yet */
     int code = file ? CLI_OK : cli_fail_unless_ok(cli_load(cli, &config));
     if (code != CLI_OK || file)
         return code;
@@ -239,6 +251,28 @@ const char *observed_seconds_text(double seconds, char text[24])
     else
         snprintf(text, 24, "%.0f d", seconds / 86400);
     return text;
+}
+
+bool observed_tell_life(FILE *out, const char *life, double age_s, uint32_t pid)
+{
+    char age[24];
+    if (strcmp(life, "lives") == 0)
+        return false;
+    observed_seconds_text(age_s, age);
+    if (strcmp(life, "kept") == 0)
+        fprintf(out, "  This is what its process kept of itself %s ago.\n", age);
+    else if (strcmp(life, "dead") == 0)
+        fprintf(out, "  Its process was killed; what follows is what it said last, %s ago.\n", age);
+    else if (strcmp(life, "stopped") == 0)
+        fprintf(out, "  Its process is stopped, by SIGSTOP or a debugger, for %s: kill -CONT %" PRIu32 "\n",
+                age, pid);
+    else
+        fprintf(
+            out,
+            "  Its process has not looked at itself for %s: it hangs, or its machine is too busy. gdb -p %" PRIu32
+            " shows where it is.\n",
+            age, pid);
+    return true;
 }
 
 /* ---- records ---- */

@@ -57,6 +57,10 @@ const char *observed_time_text(const observed_process *process, uint64_t at_ns, 
 /** Writes a number of seconds for people: "0.4 s", "14 s", "3 min", "2 h", "5 d". */
 const char *observed_seconds_text(double seconds, char text[24]);
 
+/** Writes a sentence unless a process lives, as observed_life_word has it. False: it lives. */
+bool observed_tell_life(FILE *out, const char *life, double age_s, uint32_t pid);
+/** Whether a kernel or a queue is called so, or is a shard of a cluster's kernel that is ("accounts#3" of "accounts"). */
+bool observed_is_named(const char *name, const char *wanted);
 /** The next record of a kind behind number `after` (0: the first one) whose parent is `parent` (0: any). Returns its number; 0:
  * there is none. */
 uint32_t observed_next(const struct gyre_observed *seen, uint32_t after, uint32_t kind, uint32_t parent,

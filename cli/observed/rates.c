@@ -35,6 +35,7 @@ static void take_rates(rates_row *row, const rates_table *before)
         return;
     row->has_rates = row->looked_ns > earlier->looked_ns || earlier->has_rates;
     const double seconds = (double)(row->looked_ns - earlier->looked_ns) / 1e9;
+    row->from_ns = seconds > 0 ? earlier->looked_ns : earlier->from_ns;
     for (int i = 0; i < RATES_COUNTS; i++)
         row->rates[i] = seconds <= 0 ? earlier->rates[i]
                         : row->counts[i] > earlier->counts[i]

@@ -41,6 +41,7 @@ typedef struct rates_row {
     uint64_t looked_ns, counts[RATES_COUNTS];
     bool has_rates;
     double rates[RATES_COUNTS];
+    uint64_t from_ns; /* the rates are those from then until looked_ns, by CLOCK_MONOTONIC of the process */
     gyre_observe_histogram trips; /* round trips of a queue so far */
     double p50, p99;              /* seconds, of those between the two looks; 0: there were none */
 } rates_row;

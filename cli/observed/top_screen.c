@@ -262,6 +262,10 @@ json_t *top_json(const rates_table *table)
                                              ? gyre_kernel_health_word((gyre_kernel_health)row->health)
                                              : row->life,
                                          "age_seconds", row->age, "per_second", rates);
+        if (row->has_rates) {
+            json_object_set_new(object, "from_ns", json_integer((json_int_t)row->from_ns));
+            json_object_set_new(object, "to_ns", json_integer((json_int_t)row->looked_ns));
+        }
         if (kernel)
             json_object_set_new(object, "busy", busy_json(&row->of->seen, row->record));
         if (!kernel && row->p99 > 0) {

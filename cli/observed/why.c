@@ -9,14 +9,19 @@
 #include <string.h>
 
 #include "cli/observed/times.h"
+#include "gyre/ring_layout.h"
 
 #define LONG_SECONDS      1.0 /* a request that is unanswered for longer is told */
 #define SLOW_DISK_SECONDS 0.1 /* a group of requests that takes longer to be written is told */
 enum { TROUBLES_MOST = 3 };
-#define UNEVEN 0.2 /* shares of blocks that are so far apart are told */
+#define UNEVEN      0.2 /* shares of blocks that are so far apart are told */
+#define HAS_TIME    0.2 /* a block that is busy less than this has time for more messages */
+#define BUSY        0.5 /* blocks that are busy less than this do not hold messages up */
+#define FULL_TOLD_S 0.1 /* a queue that is full for less time may be so because it is used well */
 
 typedef struct why_story {
     FILE *out;
+    const rates_table *table;
     const rates_row *kernel;
     unsigned told; /* sentences about something that is wrong */
 } why_story;
@@ -27,30 +32,6 @@ static bool lives(const rates_row *row)
 }
 
 /* ---- the process and the kernel ---- */
-
-static void tell_process(why_story *story)
-{
-    const rates_row *kernel = story->kernel;
-    char age[24];
-    if (lives(kernel))
-        return;
-    story->told++;
-    observed_seconds_text(kernel->age, age);
-    if (strcmp(kernel->life, "kept") == 0)
-        fprintf(story->out, "  This is what its process kept of itself %s ago.\n", age);
-    else if (strcmp(kernel->life, "dead") == 0)
-        fprintf(story->out, "  Its process was killed; what follows is what it said last, %s ago.\n", age);
-    else if (strcmp(kernel->life, "stopped") == 0)
-        fprintf(story->out,
-                "  Its process is stopped, by SIGSTOP or a debugger, for %s: kill -CONT %" PRIu32 "\n", age,
-                kernel->pid);
-    else
-        fprintf(
-            story->out,
-            "  Its process has not looked at itself for %s: it hangs, or its machine is too busy. gdb -p %" PRIu32
-            " shows where it is.\n",
-            age, kernel->pid);
-}
 
 static void tell_state(why_story *story)
 {
@@ -76,6 +57,24 @@ static void tell_state(why_story *story)
     story->told++;
 }
 
+/* The counts do not tell who failed the messages: only their receivers have the codes. */
+static void tell_failures(why_story *story)
+{
+    const rates_row *kernel = story->kernel;
+    char rate[16];
+    if (!kernel->counts[RATES_FAILED])
+        return;
+    story->told++;
+    fprintf(story->out, "  %" PRIu64 " of its messages failed", kernel->counts[RATES_FAILED]);
+    if (kernel->has_rates)
+        fprintf(story->out, ", now %s a second", rates_text(kernel->rates[RATES_FAILED], rate));
+    fprintf(
+        story->out,
+        ". Receivers have the code: above 0 the handler failed it; %d: it waited for longer than `ttl_ms`; %d: "
+        "a keyed actor has no room for its key (`keys`).\n",
+        GYRE_FAILURE_EXPIRED, GYRE_FAILURE_KEYS);
+}
+
 static void tell_deaths(why_story *story)
 {
     const rates_row *kernel = story->kernel;
@@ -94,32 +93,34 @@ static void tell_deaths(why_story *story)
                 " worker processes died with it; dead letters and the log say at which requests.\n",
                 kernel->restarts);
     }
-    if (kernel->counts[RATES_FAILED]) {
-        char rate[16];
-        story->told++;
-        fprintf(story->out, "  Its handlers failed %" PRIu64 " messages", kernel->counts[RATES_FAILED]);
-        fprintf(story->out, kernel->has_rates ? ", now %s a second.\n" : ".\n",
-                rates_text(kernel->rates[RATES_FAILED], rate));
-    }
+    tell_failures(story);
 }
 
 /* ---- queues ---- */
 
-/* Says how busy the blocks are, and what more of them would do. */
-static void tell_blocks(const why_story *story, const rates_row *queue)
+/* The pipeline in which the kernel sends messages on: a request of its queue ends when its whole flow does. NULL: there is none. */
+static const char *pipeline_of(const why_story *story)
+{
+    const link_table *links = &story->table->links;
+    for (size_t i = 0; i < links->count; i++)
+        if (links->rows[i].kind == GYRE_OBSERVE_LINK && links->rows[i].pid == story->kernel->pid &&
+            strcmp(links->rows[i].from, story->kernel->kernel) == 0)
+            return links->rows[i].pipeline;
+    return NULL;
+}
+
+/* Whether all blocks are known to have little to do. */
+static bool are_idle(const busy_kernel *busy)
+{
+    return busy->known && busy->most < BUSY;
+}
+
+static void tell_more_blocks(const why_story *story, const rates_row *queue)
 {
     const rates_row *kernel = story->kernel;
-    const bool one = kernel->blocks == 1;
-    const busy_kernel *busy = &kernel->busy;
-    fprintf(story->out, " It has %" PRIu64 " block%s", kernel->blocks, one ? "" : "s");
-    if (busy->known)
-        fprintf(story->out, ", which %s busy %.0f %%", one ? "is" : "are", 100 * busy->mean);
-    if (busy->known && busy->most - busy->least >= UNEVEN)
-        fprintf(story->out, " in the mean, one of them %.0f %%, another one %.0f %%", 100 * busy->least,
-                100 * busy->most);
-    if (one && kernel->lanes == 1) /* an actor, most likely, whose `blocks` are refused */
-        fputs(". An actor has no more; a keyed actor has", story->out);
-    fprintf(story->out, ". More `blocks` in [kernel.%s]", kernel->kernel);
+    if (kernel->blocks == 1 && kernel->lanes == 1) /* an actor, most likely, whose `blocks` are refused */
+        fputs(" An actor has no more; a keyed actor has.", story->out);
+    fprintf(story->out, " More `blocks` in [kernel.%s]", kernel->kernel);
     if (!queue->lent)
         fprintf(story->out,
                 ", with as many `rings` in [queue.%s] (`shard = key` keeps the order of equal keys),",
@@ -127,34 +128,89 @@ static void tell_blocks(const why_story *story, const rates_row *queue)
     fputs(" would help where its messages do not depend on each other.", story->out);
 }
 
-static void tell_backlog(why_story *story, const rates_row *queue)
+/* Says how busy the blocks are, and what would help. */
+static void tell_blocks(const why_story *story, const rates_row *queue)
 {
-    char sent[16], handled[16], full[24];
-    const bool much = queue->length > queue->capacity / 2 && queue->capacity > 1;
-    if (queue->full <= 0 && !much)
-        return;
-    story->told++;
-    fprintf(story->out, "  Queue '%s' ", queue->queue);
-    if (queue->full > 0)
-        fprintf(story->out, "is full for %s", observed_seconds_text(queue->full, full));
+    const rates_row *kernel = story->kernel;
+    const busy_kernel *busy = &kernel->busy;
+    const char *pipeline = are_idle(busy) ? pipeline_of(story) : NULL;
+    fprintf(story->out, " It has %" PRIu64 " block%s", kernel->blocks, kernel->blocks == 1 ? "" : "s");
+    if (busy->known)
+        fprintf(story->out, ", which %s busy %.0f %%", kernel->blocks == 1 ? "is" : "are", 100 * busy->mean);
+    if (busy->known && busy->most - busy->least >= UNEVEN)
+        fprintf(story->out, " in the mean, one of them %.0f %%, another one %.0f %%", 100 * busy->least,
+                100 * busy->most);
+    fputs(".", story->out);
+    if (kernel->health == GYRE_HEALTH_STALLED)
+        fputs(" The handler that runs for so long holds them up.", story->out);
+    else if (pipeline)
+        fprintf(story->out, " Its requests wait for kernels behind it: `gyre why %s` says for which.",
+                pipeline);
+    else if (are_idle(busy))
+        fputs(" More of them would not help: they have time.", story->out);
+    else if (busy->known > 1 && busy->least < HAS_TIME)
+        fputs(
+            " Its messages are not spread, so more blocks would not help: most have one key, come by one ring, or "
+            "are taken together by one block.",
+            story->out);
     else
-        fputs("fills", story->out);
-    fprintf(story->out, ": %" PRIu64 " of %" PRIu64 " places are taken.", queue->length, queue->capacity);
-    if (queue->unreceived > queue->unanswered) {
+        tell_more_blocks(story, queue);
+}
+
+static double journal_stands(const rates_row *queue)
+{
+    return observed_seconds_since(
+        queue->of, observed_value(&queue->of->seen, queue->record, GYRE_OBSERVE_QUEUE_UNSAVED_NS));
+}
+
+/* What keeps the places of a queue taken. */
+static void tell_holder(const why_story *story, const rates_row *queue)
+{
+    char sent[16], handled[16];
+    if (journal_stands(queue) >= LONG_SECONDS)
+        fputs(" They wait for the journal.", story->out);
+    else if (queue->unreceived > queue->unanswered)
         fprintf(story->out,
                 " %" PRIu64
                 " of them are replies that nobody received: the receiver is too slow. gyre_receive_batch "
-                "takes many at once, and a larger `capacity` bridges a pause.\n",
+                "takes many at once, and a larger `capacity` bridges a pause.",
                 queue->unreceived);
-        return;
-    }
-    if (lives(queue) && queue->has_rates && story->kernel->state == GYRE_KERNEL_ACTIVE) {
+    else if (lives(queue) && queue->has_rates && story->kernel->state == GYRE_KERNEL_ACTIVE) {
         fprintf(story->out, " The kernel handles %s messages a second, and %s a second are sent.",
                 rates_text(story->kernel->rates[RATES_HANDLED], handled),
                 rates_text(queue->rates[RATES_SENT], sent));
         tell_blocks(story, queue);
     }
+}
+
+static void tell_backlog(why_story *story, const rates_row *queue)
+{
+    char full[24];
+    const bool much = queue->length > queue->capacity / 2 && queue->capacity > 1;
+    if (queue->full <= 0 && !much)
+        return;
+    story->told++;
+    fprintf(story->out, "  Queue '%s' ", queue->queue);
+    if (queue->full >= FULL_TOLD_S)
+        fprintf(story->out, "is full for %s", observed_seconds_text(queue->full, full));
+    else
+        fputs(queue->full > 0 ? "is full" : "fills", story->out);
+    fprintf(story->out, ": %" PRIu64 " of %" PRIu64 " places are taken.", queue->length, queue->capacity);
+    tell_holder(story, queue);
     fputs("\n", story->out);
+}
+
+/* Where the request is that is unanswered for so long. */
+static void tell_where(const why_story *story)
+{
+    const rates_row *kernel = story->kernel;
+    const char *pipeline = pipeline_of(story);
+    if (!lives(kernel) || kernel->state != GYRE_KERNEL_ACTIVE || !kernel->busy.known)
+        return;
+    if (!are_idle(&kernel->busy) && kernel->health != GYRE_HEALTH_STALLED && kernel->rates[RATES_HANDLED] < 1)
+        fputs(" A handler is at a message all the time.", story->out);
+    else if (are_idle(&kernel->busy) && pipeline)
+        fprintf(story->out, " It is in a kernel behind this one: `gyre why %s`.", pipeline);
 }
 
 static void tell_oldest(why_story *story, const rates_row *queue)
@@ -164,9 +220,11 @@ static void tell_oldest(why_story *story, const rates_row *queue)
         return;
     story->told++;
     fprintf(story->out,
-            "  In queue '%s' the same request is unanswered for %s, and %" PRIu64 " behind it wait.\n",
+            "  In queue '%s' the same request is unanswered for %s, and %" PRIu64 " behind it wait.",
             queue->queue, observed_seconds_text(queue->oldest, oldest),
             queue->unanswered ? queue->unanswered - 1 : 0);
+    tell_where(story);
+    fputs("\n", story->out);
 }
 
 static void tell_loss(why_story *story, const rates_row *queue, rates_count count, uint32_t first,
@@ -211,8 +269,7 @@ static void tell_journal(why_story *story, const rates_row *queue)
     const struct gyre_observed *seen = &queue->of->seen;
     const uint64_t unsaved = observed_value(seen, queue->record, GYRE_OBSERVE_QUEUE_UNSAVED);
     const double group = (double)observed_value(seen, queue->record, GYRE_OBSERVE_QUEUE_GROUP_NS) / 1e9;
-    const double stands =
-        observed_seconds_since(queue->of, observed_value(seen, queue->record, GYRE_OBSERVE_QUEUE_UNSAVED_NS));
+    const double stands = journal_stands(queue);
     char text[24];
     if (stands >= LONG_SECONDS)
         fprintf(story->out,
@@ -285,6 +342,21 @@ static void tell_device(const why_story *story)
     fputs(".\n", story->out);
 }
 
+/* The handler that is on trial, which is nothing wrong. */
+static void tell_canary(const why_story *story)
+{
+    const struct gyre_observed *seen = &story->kernel->of->seen;
+    const uint32_t at = story->kernel->record;
+    const uint64_t share = observed_value(seen, at, GYRE_OBSERVE_KERNEL_CANARY);
+    if (share)
+        fprintf(
+            story->out,
+            "  Another handler is on trial: it gets %.3g %% of the messages or keys; of those it handled %" PRIu64
+            " and failed %" PRIu64 ". `gyre swap %s --rollback` ends that.\n",
+            (double)share / 1e4, observed_value(seen, at, GYRE_OBSERVE_KERNEL_CANARY_HANDLED),
+            observed_value(seen, at, GYRE_OBSERVE_KERNEL_CANARY_FAILED), story->kernel->kernel);
+}
+
 /* ---- the story ---- */
 
 /* The last troubles of the process that name the kernel. */
@@ -309,10 +381,11 @@ static void tell_troubles(why_story *story)
 unsigned why_tell_kernel(FILE *out, const rates_table *table, size_t kernel)
 {
     char rate[16];
-    why_story story = {.out = out, .kernel = &table->rows[kernel]};
+    why_story story = {.out = out, .table = table, .kernel = &table->rows[kernel]};
     fprintf(out, "Kernel '%s' of process %" PRIu32 " (%s):\n", story.kernel->kernel, story.kernel->pid,
             story.kernel->process);
-    tell_process(&story);
+    story.told = observed_tell_life(out, story.kernel->life, story.kernel->age, story.kernel->pid);
+    tell_canary(&story);
     tell_state(&story);
     tell_deaths(&story);
     for (size_t i = kernel + 1; i < table->count && table->rows[i].kind == GYRE_OBSERVE_QUEUE; i++)
@@ -333,9 +406,9 @@ unsigned why_tell_kernel(FILE *out, const rates_table *table, size_t kernel)
 
 static bool is_named(const rates_table *table, size_t kernel, const char *name)
 {
-    bool named = strcmp(table->rows[kernel].kernel, name) == 0;
+    bool named = observed_is_named(table->rows[kernel].kernel, name);
     for (size_t i = kernel + 1; i < table->count && table->rows[i].kind == GYRE_OBSERVE_QUEUE && !named; i++)
-        named = strcmp(table->rows[i].queue, name) == 0;
+        named = observed_is_named(table->rows[i].queue, name);
     return named;
 }
 

@@ -91,12 +91,38 @@ static void tell_link(FILE *out, const link_row *link)
     fputs(".\n", out);
 }
 
+static bool is_well(const rates_row *kernel)
+{
+    return kernel->state == GYRE_KERNEL_ACTIVE && kernel->health != GYRE_HEALTH_STALLED;
+}
+
+/* Names the kernels of the pipeline in row `at` that handle nothing, whatever waits for them. */
+static void tell_unwell(FILE *out, const rates_table *table, size_t at)
+{
+    const link_table *links = &table->links;
+    for (size_t k = 0; k < table->count; k++) {
+        const rates_row *kernel = &table->rows[k];
+        bool is_part = false;
+        for (size_t i = at + 1; i < links->count && links->rows[i].kind == GYRE_OBSERVE_LINK; i++)
+            is_part = is_part || strcmp(links->rows[i].from, kernel->kernel) == 0 ||
+                      strcmp(links->rows[i].to, kernel->kernel) == 0;
+        if (kernel->kind == GYRE_OBSERVE_KERNEL && kernel->of == links->rows[at].of && is_part &&
+            !is_well(kernel))
+            fprintf(out, "  Kernel '%s' holds flows up, because it is %s: `gyre why %s` says more.\n",
+                    kernel->kernel,
+                    kernel->state != GYRE_KERNEL_ACTIVE
+                        ? gyre_kernel_state_word((gyre_kernel_state)kernel->state)
+                        : "stalled (a handler runs for longer than it may)",
+                    kernel->kernel);
+    }
+}
+
 /* Says which kernel the messages of the slowest link wait for, and what would help. */
 static void tell_slowest(FILE *out, const rates_table *table, const link_row *slowest)
 {
     char handled[16];
     const rates_row *kernel = slowest ? kernel_of(table, slowest, slowest->to) : NULL;
-    if (!kernel || (slowest->waiting <= slowest->capacity / 2 && slowest->waiting < 2))
+    if (!kernel || !is_well(kernel) || (slowest->waiting <= slowest->capacity / 2 && slowest->waiting < 2))
         return;
     fprintf(out, "  Messages wait most for '%s'", kernel->kernel);
     if (kernel->has_rates)
@@ -117,6 +143,9 @@ static void tell_pipeline(FILE *out, const rates_table *table, size_t at)
     const link_row *slowest = NULL;
     fprintf(out, "Pipeline '%s' of process %" PRIu32 " (%s):\n", links->rows[at].pipeline,
             links->rows[at].pid, links->rows[at].of->seen.head.program);
+    observed_tell_life(out, observed_life_word(links->rows[at].of), (double)links->rows[at].of->age_ns / 1e9,
+                       links->rows[at].pid);
+    tell_unwell(out, table, at);
     tell_flows(out, table, at);
     for (size_t i = at + 1; i < links->count && links->rows[i].kind == GYRE_OBSERVE_LINK; i++) {
         tell_link(out, &links->rows[i]);

@@ -20,10 +20,11 @@
 #define WRITE_NS  (60 * SECOND_NS) /* for a whole answer */
 #define LINGER_NS SECOND_NS        /* for what a client still sends when it has its answer */
 #define YOUNG_NS  (SECOND_NS / 10) /* a connection of this age is not closed to make room */
+#define SLOW_NS   SECOND_NS        /* one that took nothing for so long may be */
 #define ROUND_NS  (SECOND_NS / 20) /* how often deadlines are looked at while there are connections */
 #define STEP_NS   (SECOND_NS / 100)
 #define REST_NS   (SECOND_NS / 20) /* after a client that could not be taken */
-enum { HEAD_MAX = 640 };
+enum { HEAD_MAX = 640, SMALL_TEXT = 4096 /* is always sent: whether processes are well, say */ };
 
 struct web_text {
     size_t holders, size;
@@ -64,6 +65,8 @@ struct web_server {
 
 /* ---- texts ---- */
 
+static size_t owned_bytes; /* of all texts */
+
 static web_text *make_text(char *owned, const char *bytes, size_t size)
 {
     web_text *text = malloc(sizeof *text);
@@ -72,6 +75,7 @@ static web_text *make_text(char *owned, const char *bytes, size_t size)
         return NULL;
     }
     *text = (web_text){.holders = 1, .size = size, .owned = owned, .bytes = bytes};
+    owned_bytes += owned ? size : 0;
     return text;
 }
 
@@ -96,6 +100,7 @@ void web_text_release(web_text *text)
 {
     if (!text || --text->holders > 0)
         return;
+    owned_bytes -= text->owned ? text->size : 0;
     free(text->owned);
     free(text);
 }
@@ -108,6 +113,11 @@ bool web_text_is_shared(const web_text *text)
 size_t web_text_size(const web_text *text)
 {
     return text ? text->size : 0;
+}
+
+size_t web_text_bytes(void)
+{
+    return owned_bytes;
 }
 
 /* ---- connections ---- */
@@ -192,6 +202,31 @@ static void begin_sentence(web_connection *connection, web_status status, const 
     begin_answer(connection, &answer, false);
 }
 
+/* ---- texts of slow clients ---- */
+
+/* For how long the client has taken nothing of its text; 0: it has none, or may go on. */
+static uint64_t slow_ns(const web_connection *connection, uint64_t now)
+{
+    const uint64_t slow = now - connection->progress_ns;
+    return connection->stage == WEB_WRITING && slow >= SLOW_NS ? slow : 0;
+}
+
+/* Whether the texts have their room. Else the clients that are slow for the longest time are closed, until it is there. */
+static bool texts_have_room(web_server *server)
+{
+    const uint64_t now = gyre_clock_ns();
+    while (owned_bytes > server->desc.text_bytes) {
+        web_connection *slowest = NULL;
+        for (size_t i = 0; i < WEB_CONNECTIONS; i++)
+            if (slow_ns(&server->connections[i], now) > (slowest ? slow_ns(slowest, now) : 0))
+                slowest = &server->connections[i];
+        if (!slowest)
+            return false;
+        close_connection(slowest);
+    }
+    return true;
+}
+
 /* ---- answering ---- */
 
 /*
@@ -245,6 +280,10 @@ static void answer_request(web_server *server, web_connection *connection, const
     else if (answer.follows && count_followers(server) >= WEB_FOLLOWERS) {
         web_text_release(answer.body);
         begin_sentence(connection, WEB_UNAVAILABLE, "too many follow already: close a page");
+    } else if (web_text_size(answer.body) > SMALL_TEXT && !texts_have_room(server)) {
+        web_text_release(answer.body);
+        begin_sentence(connection, WEB_UNAVAILABLE,
+                       "other clients are slow to take their answers: ask again");
     } else
         begin_answer(connection, &answer, request->head_only);
 }
@@ -337,12 +376,10 @@ static bool is_over(const web_connection *connection, uint64_t now)
 /* For how long a connection keeps a place for nothing; 0: it may stay. */
 static uint64_t idle_ns(const web_connection *connection, uint64_t now)
 {
-    const bool writes = connection->stage == WEB_WRITING;
-    const uint64_t idle = now - (writes ? connection->progress_ns : connection->begun_ns);
-    return connection->stage == WEB_FREE || connection->stage == WEB_WAITING || connection->follows ||
-                   idle < (writes ? SECOND_NS : YOUNG_NS)
-               ? 0
-               : idle;
+    const uint64_t age = now - connection->begun_ns;
+    if (connection->stage == WEB_FREE || connection->stage == WEB_WAITING || connection->follows)
+        return 0;
+    return connection->stage == WEB_WRITING ? slow_ns(connection, now) : age < YOUNG_NS ? 0 : age;
 }
 
 /* Finds a place: a free one, else that of the connection that does nothing for the longest time, so that clients that come and say
@@ -484,6 +521,8 @@ void web_server_run(web_server *server, const volatile sig_atomic_t *ended, cons
 
 void web_server_publish(web_server *server, web_text *text)
 {
+    if (!texts_have_room(server))
+        return;
     for (size_t i = 0; i < WEB_CONNECTIONS; i++) {
         web_connection *connection = &server->connections[i];
         if (!connection->follows || (connection->stage != WEB_FOLLOWING && connection->stage != WEB_WRITING))

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/observation/observation_folder.h"
 #include "gyre/lack.h"
@@ -121,6 +120,43 @@ static gyre_status cannot_read(const char *path, int error)
     return gyre_error_set(status, "cannot read '%s': %s", path, strerror(error));
 }
 
+/* Reads the bytes from `begin` to `end` to their places in `bytes`. False with errno; with errno 0 the file ends before. */
+static bool read_stretch(int file, unsigned char *bytes, size_t begin, size_t end)
+{
+    errno = 0;
+    while (begin < end) {
+        const ssize_t got = pread(file, bytes + begin, end - begin, (off_t)begin);
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            return false;
+        begin += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+/*
+ * Reads what was ever written into the file: a small program uses 64 KiB of 6 MB. The rest of `bytes` stays as it was made, zero and
+ * without memory. Where the file system cannot tell, everything is read. Returns the size of the file, `size` at most; -1 with errno.
+ */
+static ssize_t read_written(int file, unsigned char *bytes, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        const off_t data = lseek(file, (off_t)at, SEEK_DATA);
+        if (data < 0 && errno == ENXIO) /* nothing was written behind this place */
+            break;
+        const size_t begin = data < 0 ? at : (size_t)data;
+        const off_t hole = data < 0 ? -1 : lseek(file, data, SEEK_HOLE);
+        const size_t end = hole > data && (size_t)hole < size ? (size_t)hole : size;
+        if (!read_stretch(file, bytes, begin, end)) {
+            if (errno)
+                return -1;
+            break;
+        }
+        at = end;
+    }
+    const off_t now = lseek(file, 0, SEEK_END); /* its writer may have cut it meanwhile */
+    return now >= 0 && (size_t)now < size ? (ssize_t)now : (ssize_t)size;
+}
+
 /* Copies an open file. NULL with errno. */
 static unsigned char *copy_file(int file, size_t *size, uid_t *owner)
 {
@@ -131,8 +167,8 @@ static unsigned char *copy_file(int file, size_t *size, uid_t *owner)
         errno = S_ISREG(about.st_mode) ? EFBIG : EINVAL;
         return NULL;
     }
-    unsigned char *bytes = lseek(file, 0, SEEK_SET) == 0 ? malloc((size_t)about.st_size + 1) : NULL;
-    const ssize_t got = bytes ? gyre_file_read(file, (char *)bytes, (size_t)about.st_size) : -1;
+    unsigned char *bytes = calloc(1, (size_t)about.st_size + 1);
+    const ssize_t got = bytes ? read_written(file, bytes, (size_t)about.st_size) : -1;
     if (got < 0) {
         free(bytes);
         return NULL;

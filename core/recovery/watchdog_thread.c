@@ -70,10 +70,10 @@ static void tell_without_budget(const gyre_kernel *kernel, uint64_t limit)
         isolated || gyre_dispatch_device_info(device)->knows_links & GYRE_LINKING_WORKER;
     gyre_runtime_log(
         kernel->runtime, GYRE_LOG_WARNING,
-        "kernel '%s' is stalled: it is at the same messages for longer than stall_told_ms = %llu, and goes on: a "
-        "handler runs for long, or its device is busy; %skernel.%s.handler_budget_ms%s would end it",
+        "kernel '%s' is stalled: for longer than stall_told_ms = %llu at the same messages. A handler runs for "
+        "long, or its device is busy; %shandler_budget_ms%s would end it",
         kernel->name, (unsigned long long)(limit / 1000000), may_be_isolated ? "" : "outside of pipelines ",
-        kernel->name, isolated ? "" : " and isolation = process");
+        isolated ? "" : " and isolation = process");
 }
 
 static void act_on_stall(gyre_kernel *kernel, struct gyre_stall_limit patience)

@@ -123,6 +123,17 @@ START_TEST(nothing_is_wrong_where_nothing_is)
 }
 END_TEST
 
+START_TEST(shards_are_found_by_the_name_of_their_kernel)
+{
+    gyre_observe_record about = folder_record(GYRE_OBSERVE_KERNEL, 0, "accounts#3");
+    about.state = GYRE_KERNEL_ACTIVE;
+    gyre_observation_enter(observation, &about);
+    says("accounts", "Kernel 'accounts#3' of process");
+    ck_assert(!observed_is_named("accounts#3", "account") && !observed_is_named("accounts#", "accounts"));
+    ck_assert(!observed_is_named("accounts#3a", "accounts") && observed_is_named("accounts#3", "accounts#3"));
+}
+END_TEST
+
 START_TEST(kernels_of_processes_that_live_come_first)
 {
     size_t size;
@@ -151,6 +162,12 @@ START_TEST(a_slow_kernel_is_told_from_a_slow_receiver)
     says("match", "It has 1 block, which is busy 100 %. More `blocks` in [kernel.match]");
     kernel_words[GYRE_OBSERVE_KERNEL_LANES] = 1;
     says("match", ". An actor has no more; a keyed actor has. More `blocks` in [kernel.match]");
+    blocks[0].share = 100000;
+    gyre_observation_blocks(observation, kernel, blocks, 1);
+    says("match", "busy 10 %. More of them would not help: they have time.\n");
+    queue_words[GYRE_OBSERVE_QUEUE_UNSAVED_NS] = 1;
+    says("match", "places are taken. They wait for the journal.\n");
+    queue_words[GYRE_OBSERVE_QUEUE_UNSAVED_NS] = 0;
     queue_words[GYRE_OBSERVE_QUEUE_UNANSWERED] = 4;
     queue_words[GYRE_OBSERVE_QUEUE_UNRECEIVED] = 1020;
     says("match", "1020 of them are replies that nobody received");
@@ -165,10 +182,62 @@ START_TEST(blocks_that_differ_much_are_told)
     queue_words[GYRE_OBSERVE_QUEUE_FULL_NS] = 1;
     kernel_words[GYRE_OBSERVE_KERNEL_BLOCKS] = 3;
     gyre_observation_blocks(observation, kernel, blocks, 3);
-    says("match", "which are busy 50 % in the mean, one of them 0 %, another one 100 %");
+    says("match",
+         "which are busy 50 % in the mean, one of them 0 %, another one 100 %. Its messages are not spread");
+    ck_assert_ptr_null(strstr(told, "More `blocks`"));
     blocks[1].share = 900000;
     gyre_observation_blocks(observation, kernel, blocks, 3);
     says("match", "which are busy 95 %. More `blocks`");
+}
+END_TEST
+
+/* A pipeline "line" in which "match" sends to "book". */
+static uint32_t enter_pipeline(void)
+{
+    gyre_observe_record about = folder_record(GYRE_OBSERVE_KERNEL, 0, "book");
+    about.state = GYRE_KERNEL_ACTIVE;
+    const uint32_t book = gyre_observation_enter(observation, &about);
+    about = folder_record(GYRE_OBSERVE_PIPELINE, 0, "line");
+    about = folder_record(GYRE_OBSERVE_LINK, gyre_observation_enter(observation, &about), "sold");
+    const uint32_t link = gyre_observation_enter(observation, &about);
+    uint64_t words[GYRE_OBSERVE_WORDS] = {0};
+    words[GYRE_OBSERVE_LINK_FROM] = kernel;
+    words[GYRE_OBSERVE_LINK_TO] = book;
+    words[GYRE_OBSERVE_LINK_CAPACITY] = 64;
+    words[GYRE_OBSERVE_LINK_WAITING] = 60;
+    gyre_observation_values(observation, link, words, GYRE_OBSERVE_WORDS);
+    return book;
+}
+
+START_TEST(an_entry_waits_for_a_kernel_that_hangs)
+{
+    const uint32_t book = enter_pipeline();
+    const gyre_observe_block idle = {.known = 1, .share = 1000};
+    uint64_t words[GYRE_OBSERVE_WORDS] = {0};
+    words[GYRE_OBSERVE_KERNEL_BLOCKS] = 1;
+    gyre_observation_values(observation, book, words, GYRE_OBSERVE_WORDS);
+    gyre_observation_blocks(observation, kernel, &idle, 1);
+    queue_words[GYRE_OBSERVE_QUEUE_UNANSWERED] = 1024;
+    queue_words[GYRE_OBSERVE_QUEUE_FULL_NS] = queue_words[GYRE_OBSERVE_QUEUE_STILL_NS] = 1;
+    says("match", "Its requests wait for kernels behind it: `gyre why line` says for which.\n");
+    ck_assert_ptr_nonnull(strstr(told, "It is in a kernel behind this one: `gyre why line`.\n"));
+    says("line", "Messages wait most for 'book'");
+    words[GYRE_OBSERVE_KERNEL_HEALTH] = GYRE_HEALTH_STALLED;
+    gyre_observation_values(observation, book, words, GYRE_OBSERVE_WORDS);
+    says("line", "Kernel 'book' holds flows up, because it is stalled");
+    ck_assert_ptr_null(strstr(told, "More `blocks`"));
+    gyre_observation_state(observation, book, GYRE_KERNEL_INACTIVE);
+    says("line", "Kernel 'book' holds flows up, because it is inactive: `gyre why book` says more.\n");
+}
+END_TEST
+
+START_TEST(a_handler_on_trial_is_told)
+{
+    kernel_words[GYRE_OBSERVE_KERNEL_CANARY] = 250000;
+    kernel_words[GYRE_OBSERVE_KERNEL_CANARY_HANDLED] = 13;
+    kernel_words[GYRE_OBSERVE_KERNEL_CANARY_FAILED] = 4;
+    says("match", "it gets 25 % of the messages or keys; of those it handled 13 and failed 4.");
+    ck_assert_ptr_nonnull(strstr(told, "Nothing is wrong"));
 }
 END_TEST
 
@@ -230,7 +299,7 @@ START_TEST(what_was_refused_and_lost_is_told)
     kernel_words[GYRE_OBSERVE_KERNEL_RESTARTS] = 4;
     kernel_words[GYRE_OBSERVE_KERNEL_FAILED] = 9;
     says("match", "4 worker processes died with it");
-    ck_assert_ptr_nonnull(strstr(told, "Its handlers failed 9 messages"));
+    ck_assert_ptr_nonnull(strstr(told, "9 of its messages failed, now 0 a second. Receivers have the code"));
     gyre_observation_trouble(observation, 2, "kernel 'match' is stalled");
     says("match", "The log said 1 time, last at ");
 }
@@ -240,6 +309,10 @@ START_TEST(states_and_handlers_that_hang_are_told)
 {
     kernel_words[GYRE_OBSERVE_KERNEL_HEALTH] = GYRE_HEALTH_STALLED;
     says("match", "A handler runs for longer than it may.");
+    queue_words[GYRE_OBSERVE_QUEUE_UNANSWERED] = 1024;
+    queue_words[GYRE_OBSERVE_QUEUE_FULL_NS] = 1;
+    says("match", "The handler that runs for so long holds them up.\n");
+    queue_words[GYRE_OBSERVE_QUEUE_FULL_NS] = 0;
     gyre_observation_state(observation, kernel, GYRE_KERNEL_INACTIVE);
     says("match", "It is inactive");
     gyre_observation_state(observation, kernel, GYRE_KERNEL_LOST);
@@ -372,10 +445,13 @@ int main(void)
     tcase_add_checked_fixture(all, begin, finish);
     tcase_add_test(all, rates_are_counts_by_the_time_between_two_looks);
     tcase_add_test(all, another_object_in_the_same_place_has_no_rates);
+    tcase_add_test(all, shards_are_found_by_the_name_of_their_kernel);
     tcase_add_test(all, kernels_of_processes_that_live_come_first);
     tcase_add_test(all, nothing_is_wrong_where_nothing_is);
     tcase_add_test(all, a_slow_kernel_is_told_from_a_slow_receiver);
     tcase_add_test(all, blocks_that_differ_much_are_told);
+    tcase_add_test(all, an_entry_waits_for_a_kernel_that_hangs);
+    tcase_add_test(all, a_handler_on_trial_is_told);
     tcase_add_test(all, many_blocks_fit_on_a_screen);
     tcase_add_test(all, what_was_refused_and_lost_is_told);
     tcase_add_test(all, states_and_handlers_that_hang_are_told);

@@ -83,6 +83,39 @@ START_TEST(a_cut_file_has_what_is_left)
 }
 END_TEST
 
+/* Writes the good file with nothing where it is zero, as its writer leaves it. */
+static void write_sparse(const char *path)
+{
+    static const unsigned char zero[4096];
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    ck_assert(file >= 0 && ftruncate(file, (off_t)whole_size) == 0);
+    for (size_t at = 0, size; at < whole_size; at += size) {
+        size = whole_size - at < sizeof zero ? whole_size - at : sizeof zero;
+        if (memcmp(whole + at, zero, size) != 0)
+            ck_assert_int_eq(pwrite(file, whole + at, size, (off_t)at), (ssize_t)size);
+    }
+    close(file);
+}
+
+START_TEST(a_file_with_holes_is_read_as_it_is)
+{
+    struct gyre_observed seen;
+    char path[96];
+    snprintf(path, sizeof path, "%s/sparse", folder_path);
+    write_sparse(path);
+    ck_assert_int_eq(gyre_observed_read(path, &seen, NULL), GYRE_OK);
+    ck_assert_uint_eq(seen.size, whole_size);
+    ck_assert_int_eq(memcmp(seen.bytes, whole, whole_size), 0);
+    ck_assert(!seen.is_cut);
+    gyre_observed_finish(&seen);
+    ck_assert_int_eq(truncate(path, 4097), 0);
+    ck_assert_int_eq(gyre_observed_read(path, &seen, NULL), GYRE_OK);
+    ck_assert_uint_eq(seen.size, 4097);
+    ck_assert(seen.is_cut);
+    gyre_observed_finish(&seen);
+}
+END_TEST
+
 START_TEST(any_bytes_are_survived)
 {
     struct gyre_observed seen;
@@ -311,6 +344,7 @@ int main(void)
     tcase_set_timeout(all, 60);
     tcase_add_test(all, a_whole_file_is_read);
     tcase_add_test(all, a_cut_file_has_what_is_left);
+    tcase_add_test(all, a_file_with_holes_is_read_as_it_is);
     tcase_add_test(all, any_bytes_are_survived);
     tcase_add_test(all, extreme_parts_are_cut);
     tcase_add_test(all, a_later_writer_is_read);

@@ -82,7 +82,7 @@ report "conformance tests know Gyre through its public headers alone; the false 
     < <(includes tests/conformance | except '^tests/conformance/fake_opencl/.*opencl_loader\.h' | only 'include[[:space:]]*"' |
         except 'include[[:space:]]*"(gyre/|conformance/|kernels/|\.\./patience\.h|[a-z0-9_]+\.h")')
 report "bindings know Gyre through its public headers alone" \
-    < <(includes bindings | only 'include[[:space:]]*[<"]' | except 'include[[:space:]]*(<[a-z]+\.h>|<gyre/|"gyre/|"[a-z0-9_]+\.h")')
+    < <(includes bindings | only 'include[[:space:]]*[<"]' | except 'include[[:space:]]*(<[a-z]+\.h>|<Python\.h>|<gyre/|"gyre/|"[a-z0-9_]+\.h")')
 report "the command knows core/api/tools.h, core/device/devices.h, of the rings core/ring/slot.h, of compiling its run and a build, of links core/links/wiring_config.h, and of types no header that makes layouts" \
     < <(includes cli | only '"core/(api|device|kernel|links|durability|recovery|ring|queue|stages|pipeline)/|"core/types/(arena|builder|describe|expression|parts|place)\.h' |
         except '"core/(api/tools|device/devices|ring/slot|pipeline/(pipeline|build)|links/wiring_config)\.h"')
