@@ -21,8 +21,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "core/queue/state.h"
-#include "core/queue/wait_any.h"
+#include "core/api/tools.h"
 
 /* A moment for whoever tells of the program's work in another thread; how long answers are waited for that are not printed yet. */
 enum { MOMENT_MS = 300, LOOK_MS = 10, PRINTED_WITHIN_MS = 10000 };
@@ -46,7 +45,7 @@ void call_ends_printed(const gyre_queue *queue)
 {
     atomic_store(&printer, pthread_self());
     if (queue)
-        atomic_store(&printed, gyre_received(queue));
+        atomic_store(&printed, gyre_queue_taken(queue, NULL));
     atomic_store(&printing, queue);
 }
 
@@ -65,9 +64,9 @@ static void await_answers(void)
     else if (!pthread_equal(atomic_load(&printer), pthread_self()))
         for (int ms = 0, looks = 0; looks < 2 && ms < PRINTED_WITHIN_MS; ms += LOOK_MS) {
             pause_ms(LOOK_MS);
-            const bool is_all =
-                atomic_load(&printed) == gyre_received(queue) && !gyre_queue_has_completion(queue);
-            looks = is_all ? looks + 1 : 0;
+            bool more;
+            const uint64_t taken = gyre_queue_taken(queue, &more);
+            looks = !more && atomic_load(&printed) == taken ? looks + 1 : 0;
         }
 }
 
