@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "core/api/tools.h"
+#include "core/api/taken.h"
 
 /* A moment for whoever tells of the program's work in another thread; how long answers are waited for that are not printed yet. */
 enum { MOMENT_MS = 300, LOOK_MS = 10, PRINTED_WITHIN_MS = 10000 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a queue's client has come, for a thread that is not the client. No locks. */
+#include "core/api/taken.h"
+
 #include <stddef.h>
 
-#include "core/api/tools.h"
 #include "core/queue/state.h"
 #include "core/queue/wait_any.h"
 

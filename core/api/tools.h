@@ -42,10 +42,6 @@ bool gyre_kernel_has_checkpoints(const gyre_kernel *kernel);
  * its initial state. */
 const char *gyre_kernel_restored_from(gyre_kernel *kernel);
 
-/** How many completions the queue's client has taken; `more`, unless NULL: whether others are there. From any thread, without a
- * lock. */
-uint64_t gyre_queue_taken(const gyre_queue *queue, bool *more);
-
 /** How all kernels of a runtime fare. */
 struct gyre_runtime_pulse {
     uint32_t kernels;

@@ -83,9 +83,9 @@ report "conformance tests know Gyre through its public headers alone; the false 
         except 'include[[:space:]]*"(gyre/|conformance/|kernels/|\.\./patience\.h|[a-z0-9_]+\.h")')
 report "bindings know Gyre through its public headers alone" \
     < <(includes bindings | only 'include[[:space:]]*[<"]' | except 'include[[:space:]]*(<[a-z]+\.h>|<Python\.h>|<gyre/|"gyre/|"[a-z0-9_]+\.h")')
-report "the command knows core/api/tools.h, core/device/devices.h, of the rings core/ring/slot.h, of compiling its run and a build, of links core/links/wiring_config.h, and of types no header that makes layouts" \
+report "the command knows core/api/tools.h and taken.h, core/device/devices.h, of the rings core/ring/slot.h, of compiling its run and a build, of links core/links/wiring_config.h, and of types no header that makes layouts" \
     < <(includes cli | only '"core/(api|device|kernel|links|durability|recovery|ring|queue|stages|pipeline)/|"core/types/(arena|builder|describe|expression|parts|place)\.h' |
-        except '"core/(api/tools|device/devices|ring/slot|pipeline/(pipeline|build)|links/wiring_config)\.h"')
+        except '"core/(api/(tools|taken)|device/devices|ring/slot|pipeline/(pipeline|build)|links/wiring_config)\.h"')
 report "only core/loader calls dlopen" \
     < <(code core backends cli | only '[^a-z_](dlopen|dlmopen)[[:space:]]*\(' | except '^core/loader/')
 report "only one file of core/loader calls dlopen" \
