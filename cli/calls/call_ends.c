@@ -10,6 +10,7 @@
 #include "cli/calls/call_ends.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ static _Atomic(const char *) advised = ""; /* text behind each sentence */
 static _Atomic(const gyre_queue *) printing; /* whose answers are printed; or NULL */
 static _Atomic(uint64_t) printed;            /* up to which one they are */
 static _Atomic(pthread_t) printer;           /* the thread that does; set before `printing` */
+static atomic_int lookers; /* threads that look at the queue now, which must not go meanwhile */
 
 /* True in the watched process, false in a child that a handler forked. */
 static bool is_watched(void)
@@ -47,6 +49,8 @@ void call_ends_printed(const gyre_queue *queue)
     if (queue)
         atomic_store(&printed, gyre_queue_taken(queue, NULL));
     atomic_store(&printing, queue);
+    while (!queue && atomic_load(&lookers))
+        sched_yield();
 }
 
 static void pause_ms(long milliseconds)
@@ -55,18 +59,26 @@ static void pause_ms(long milliseconds)
     syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
 }
 
+/* Whether all that was answered is printed, or nothing more will be. */
+static bool is_printed(void)
+{
+    bool more = false;
+    atomic_fetch_add(&lookers, 1);
+    const gyre_queue *queue = atomic_load(&printing);
+    const bool is_all = !queue || gyre_queue_taken(queue, &more) == atomic_load(&printed);
+    atomic_fetch_sub(&lookers, 1);
+    return is_all && !more;
+}
+
 /* Waits until what was answered before is printed. A busy machine gives the thread that prints a processor late. */
 static void await_answers(void)
 {
-    const gyre_queue *queue = atomic_load(&printing);
-    if (!queue)
+    if (!atomic_load(&printing))
         pause_ms(MOMENT_MS);
     else if (!pthread_equal(atomic_load(&printer), pthread_self()))
         for (int ms = 0, looks = 0; looks < 2 && ms < PRINTED_WITHIN_MS; ms += LOOK_MS) {
             pause_ms(LOOK_MS);
-            bool more;
-            const uint64_t taken = gyre_queue_taken(queue, &more);
-            looks = !more && atomic_load(&printed) == taken ? looks + 1 : 0;
+            looks = is_printed() ? looks + 1 : 0;
         }
 }
 
