@@ -80,8 +80,8 @@ unfinished()
 }
 
 # repeat_failures STAGE LIMIT-S PATIENCE: tests that failed run twice more, by themselves. What passes both times is unsteady: a defect
-# of the test or of what it tests, which the totals name. A crash is never repeated, nor what fails under a sanitizer, and none is when
-# many fail (docs/adr/unsteady.md).
+# of the test or of what it tests, which the totals name. A test program that crashed is not repeated, nor what fails under a sanitizer, and
+# none is when many fail (docs/adr/unsteady.md).
 repeat_failures()
 {
     local folder="build/$1" results="build/$1/results.tsv" names

@@ -210,14 +210,18 @@ bool gyre_control_obeyed(const gyre_kernel *kernel, uint64_t command)
 bool gyre_control_is_starved(const gyre_kernel *kernel, uint64_t command)
 {
     const gyre_control_block *blocks = gyre_control_blocks(kernel);
+    bool is_any_behind = false;
     if (gyre_dispatch_isolated(kernel->dispatch)) /* what a worker process wrote is not believed */
         return false;
-    for (uint32_t i = 0; i < kernel->blocks; i++)
-        if (__atomic_load_n(&blocks[i].acknowledged, __ATOMIC_ACQUIRE) < command &&
-            (!__atomic_load_n(&blocks[i].tells, __ATOMIC_RELAXED) ||
-             __atomic_load_n(&blocks[i].working, __ATOMIC_RELAXED)))
+    for (uint32_t i = 0; i < kernel->blocks; i++) {
+        if (__atomic_load_n(&blocks[i].acknowledged, __ATOMIC_ACQUIRE) >= command)
+            continue;
+        if (!__atomic_load_n(&blocks[i].tells, __ATOMIC_RELAXED) ||
+            __atomic_load_n(&blocks[i].working, __ATOMIC_RELAXED))
             return false;
-    return true;
+        is_any_behind = true;
+    }
+    return is_any_behind;
 }
 
 /* A wait for blocks. */
@@ -228,8 +232,10 @@ struct wait {
 };
 
 /* What a block that has not obeyed says of itself. */
-static const char *excuse_of(const gyre_control_block *block)
+static const char *excuse_of(const gyre_kernel *kernel, const gyre_control_block *block)
 {
+    if (gyre_dispatch_isolated(kernel->dispatch))
+        return "is in a worker process, which is not believed what it says of itself";
     if (!__atomic_load_n(&block->tells, __ATOMIC_RELAXED))
         return "does not say whether it is inside a handler";
     return __atomic_load_n(&block->working, __ATOMIC_RELAXED)
@@ -237,19 +243,21 @@ static const char *excuse_of(const gyre_control_block *block)
                : "is inside no handler, so its device has not let it run since";
 }
 
-static gyre_status tell_timeout(const gyre_kernel *kernel, const struct wait *wait, uint32_t behind)
+gyre_status gyre_control_tell_timeout(const gyre_kernel *kernel, uint64_t command, uint64_t since_ns)
 {
     const gyre_control_block *blocks = gyre_control_blocks(kernel);
     uint32_t first = 0;
     while (first + 1 < kernel->blocks &&
-           __atomic_load_n(&blocks[first].acknowledged, __ATOMIC_RELAXED) >= wait->command)
+           __atomic_load_n(&blocks[first].acknowledged, __ATOMIC_RELAXED) >= command)
         first++;
     return gyre_error_set(
         GYRE_TIMEOUT,
         "%u of %u blocks of kernel '%s', which is %s, did not come to a message boundary in %llu ms: "
         "block %u %s",
-        behind, kernel->blocks, kernel->name, gyre_kernel_state_word(gyre_kernel_get_state(kernel)),
-        (unsigned long long)((gyre_clock_ns() - wait->since_ns) / 1000000), first, excuse_of(&blocks[first]));
+        blocks_behind(kernel, command), kernel->blocks, kernel->name,
+        gyre_kernel_state_word(gyre_kernel_get_state(kernel)),
+        (unsigned long long)((gyre_clock_ns() - since_ns) / 1000000), first,
+        excuse_of(kernel, &blocks[first]));
 }
 
 static bool is_over(const gyre_kernel *kernel, const struct wait *wait)
@@ -278,7 +286,8 @@ static gyre_status look_at_blocks(const gyre_kernel *kernel, const struct wait *
     if (gyre_control_is_lost(kernel))
         return gyre_error_set(GYRE_LOST, "the device of kernel '%s' died%s", kernel->name,
                               gyre_kernel_why_lost(kernel, why, sizeof why));
-    return is_over(kernel, wait) ? tell_timeout(kernel, wait, behind) : GYRE_AGAIN;
+    return is_over(kernel, wait) ? gyre_control_tell_timeout(kernel, wait->command, wait->since_ns)
+                                 : GYRE_AGAIN;
 }
 
 const char *gyre_kernel_why_lost(const gyre_kernel *kernel, char *text, size_t size)

@@ -40,7 +40,9 @@ struct gyre_control_limits gyre_control_limits_of(const gyre_kernel *kernel);
 gyre_status gyre_control_came_back(gyre_kernel *kernel, enum gyre_control_yield yield);
 /** Waits within these limits until a device side that was told to stop (`command`: gyre_control_last) has left. Without the lock. */
 gyre_status gyre_control_left(gyre_kernel *kernel, gyre_resident *resident, uint64_t command);
-/** Whether all blocks that have not obeyed `command` say that they are inside no handler. False where a worker process could say so. */
+/** Sets the error of a wait that began at `since_ns`: TIMEOUT, with the first block that has not obeyed `command`. */
+gyre_status gyre_control_tell_timeout(const gyre_kernel *kernel, uint64_t command, uint64_t since_ns);
+/** Whether some blocks have not obeyed `command`, and all of these say that they are inside no handler. False in a worker process. */
 bool gyre_control_is_starved(const gyre_kernel *kernel, uint64_t command);
 const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel);
 /** True when the device died for good. The death of a worker process, which is replaced, counts only if the kernel was given

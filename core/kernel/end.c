@@ -56,7 +56,10 @@ static gyre_status leave_device(gyre_kernel *kernel)
     if (status == GYRE_LOST && gyre_dispatch_isolated(kernel->dispatch))
         status = GYRE_OK; /* the worker died with all blocks in it: the kernel has left */
     if (status == GYRE_TIMEOUT)
-        return gyre_error_add(status, "kernel '%s' did not stop within stop_timeout_ms", kernel->name);
+        return gyre_error_add(
+            status,
+            "kernel '%s' did not stop in time (stop_timeout_ms; launch_timeout_ms outside of handlers)",
+            kernel->name);
     if (status != GYRE_OK && status != GYRE_LOST)
         return gyre_error_add(status, "whether kernel '%s' has stopped is not known", kernel->name);
     kernel->resident = NULL; /* first: so that no thread notifies a device that is being released */

@@ -345,7 +345,7 @@ bool gyre_node_obeyed(gyre_kernel *kernel, uint64_t command)
 /* Under the lock, given up meanwhile. In short looks, since blocks in a worker process may go with it, and never obey. */
 static gyre_status await_worker(gyre_kernel *kernel)
 {
-    const uint64_t limit_ns = gyre_control_limits_of(kernel).handler_ns;
+    const uint64_t since_ns = gyre_clock_ns(), limit_ns = gyre_control_limits_of(kernel).handler_ns;
     const uint64_t generation = kernel->generation, command = gyre_control_last(kernel);
     gyre_status status = GYRE_TIMEOUT;
     while (status == GYRE_TIMEOUT) {
@@ -353,7 +353,7 @@ static gyre_status await_worker(gyre_kernel *kernel)
         if (has_no_blocks(kernel) || kernel->generation != generation || gyre_control_obeyed(kernel, command))
             return GYRE_OK;
         if (now >= limit_ns)
-            break;
+            return gyre_control_tell_timeout(kernel, command, since_ns);
         status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING,
                                            limit_ns - now > LOOK_NS ? now + LOOK_NS : limit_ns);
     }

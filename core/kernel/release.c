@@ -24,8 +24,9 @@
 
 static const char *why_it_stays(gyre_status status)
 {
-    return status == GYRE_TIMEOUT ? "did not stop within stop_timeout_ms: a handler does not return"
-                                  : "may still run, its device does not say";
+    return status == GYRE_TIMEOUT
+               ? "did not stop in time: a handler does not return, or its device gives it no time"
+               : "may still run, its device does not say";
 }
 
 /* Keeps the memory of a kernel whose handler may run for ever, because the handler's thread cannot be ended. */

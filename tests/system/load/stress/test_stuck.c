@@ -123,7 +123,7 @@ static void lifecycle_calls_time_out(const struct stuck *stuck)
     uint64_t unhandled = 7, start = gyre_now_ns();
     require(gyre_kernel_deactivate(stuck->kernel, gyre_in_ms(20)) == GYRE_TIMEOUT);
     require(gyre_kernel_terminate(stuck->kernel, GYRE_NO_WAIT, &unhandled) == GYRE_TIMEOUT);
-    require(strstr(gyre_error_text(), "did not stop within stop_timeout_ms"));
+    require(strstr(gyre_error_text(), "did not stop in time"));
     require(unhandled == 0);
     gyre_kernel_info info = {.size = sizeof info};
     must(gyre_kernel_info_get(stuck->kernel, &info));
