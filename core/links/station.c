@@ -370,8 +370,8 @@ static void return_batch(struct gyre_station *station, const gyre_completion *co
 }
 
 /*
- * What the device left as the next completion is none, as where a handler in a worker process wrote over it: that request alone fails, which
- * this side writes in its place. The error says what was found. False: that is no help, since it was written over again.
+ * What the device left as the next completion is none, as where a handler in a worker process wrote over it: that request alone fails,
+ * which this side writes in its place. The error says what was found. False: that is no help, since it was written over again.
  */
 static bool refuse_completion(struct gyre_station *station)
 {
