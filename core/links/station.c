@@ -9,9 +9,11 @@
 
 #include "core/base/error.h"
 #include "core/base/threads.h"
+#include "core/dispatch/dispatch.h"
 #include "core/links/settle.h"
 #include "core/queue/queue.h"
 #include "core/queue/state.h"
+#include "core/ring/outcome.h"
 #include "core/ring/ready.h"
 #include "gyre/waiting.h"
 
@@ -207,11 +209,19 @@ static void begin_request(struct gyre_station *station, uint64_t origin)
     pthread_mutex_unlock(&station->lock);
 }
 
+/* Closes it again, since nothing was sent: no message is of it from here on. */
+static struct gyre_station_place *take_request_back(struct gyre_station *station)
+{
+    pthread_mutex_lock(&station->lock);
+    station->begun = station->sent;
+    pthread_mutex_unlock(&station->lock);
+    return &station->places[station->sent & (station->capacity - 1)];
+}
+
 /* Makes a message a request of the kernel's queue. */
 static void feed_one(struct gyre_station *station, struct gyre_station_inlet *inlet)
 {
     const gyre_link_slot *slot = slot_of(inlet->ring, inlet->next);
-    struct gyre_station_place refused = {.origin = slot->origin};
     begin_request(station, slot->origin);
     /* there is room: the window is no larger than the queue */
     const gyre_status status =
@@ -225,7 +235,7 @@ static void feed_one(struct gyre_station *station, struct gyre_station_inlet *in
     }
     struct gyre_settled did = {.sent = 0};
     fail(&did, "its kernel's device takes no messages");
-    settle(station, &refused, &did);
+    settle(station, take_request_back(station), &did);
 }
 
 /* Takes some messages from each ring, and goes on behind the last one: none waits for a ring that is never empty. */
@@ -359,6 +369,27 @@ static void return_batch(struct gyre_station *station, const gyre_completion *co
     wake(station->part->control); /* the feeder may wait for its window */
 }
 
+/*
+ * What the device left as the next completion is none, as where a handler in a worker process wrote over it: that request alone fails,
+ * which this side writes in its place. The error says what was found. False: that is no help, since it was written over again.
+ */
+static bool refuse_completion(struct gyre_station *station)
+{
+    const gyre_pipeline *whole = station->part->whole;
+    const struct gyre_node_facts *facts = &whole->nodes[station->node].facts;
+    const struct gyre_ring *ring = gyre_ring_of(station->queue);
+    const uint64_t index = gyre_received(station->queue);
+    if (!gyre_reply_ready(ring, index) || station->refused == index + 1)
+        return false;
+    station->refused = index + 1;
+    gyre_runtime_log(whole->runtime, GYRE_LOG_ERROR,
+                     "a request of kernel '%s' on backend '%s', which is of pipeline '%s', fails: %s",
+                     facts->name, gyre_dispatch_backend(facts->device), whole->name, gyre_error_text());
+    gyre_slot_fail(gyre_reply_slot(ring, index), GYRE_FAILURE_OUTCOME,
+                   "its kernel's device told what is no completion");
+    return true;
+}
+
 /* The queue is of no use any more: what is under way ends here. */
 static void return_broken(struct gyre_station *station)
 {
@@ -390,6 +421,8 @@ static void *bring_back(void *context)
                                                       BATCH, completions, &count, gyre_in_ms(LOOK_MS));
         if (count)
             return_batch(station, completions, count);
+        else if ((status == GYRE_INTERNAL || status == GYRE_INVALID) && refuse_completion(station))
+            continue;
         else if (status != GYRE_OK && status != GYRE_TIMEOUT && status != GYRE_AGAIN)
             return_broken(station);
     }

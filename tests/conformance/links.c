@@ -489,11 +489,11 @@ static void launch_node(struct conformance *test, const char *name, uint32_t blo
     must(gyre_launch(test->runtime, &desc, &launched));
 }
 
-/* In every second graph links have levels, which change nothing of how flows end. */
+/* In every second graph links have levels, which change nothing of how flows end; none may lead to another device. */
 static gyre_pipeline *open_graph(struct conformance *test, const struct graph *graph, uint64_t seed,
                                  uint64_t *random)
 {
-    const bool graded = seed % 2 == 0;
+    const bool graded = seed % 2 == 0 && !getenv("GYRE_TEST_BACKENDS");
     static char names[GRAPH_NODES][16], ports[GRAPH_NODES][2][32];
     const char *answers[GRAPH_NODES];
     gyre_link_desc links[GRAPH_NODES * 2];

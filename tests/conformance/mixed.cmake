@@ -62,7 +62,7 @@ foreach(case ${mixed_cases_isolated} random_graphs_end_each_flow_as_foreseen)
 endforeach()
 set(row conformance/mixed_cpu_isolated/links/random_graphs_end_each_flow_as_foreseen)
 set_tests_properties(${row} PROPERTIES LABELS "") # as conformance/isolated/links/random_graphs_outlive_their_workers
-set_property(TEST ${row} APPEND PROPERTY ENVIRONMENT GYRE_TEST_SEEDS=1 GYRE_TEST_FLOWS=600 GYRE_TEST_KILLS=40
+set_property(TEST ${row} APPEND PROPERTY ENVIRONMENT GYRE_TEST_SEEDS=4 GYRE_TEST_FLOWS=600 GYRE_TEST_KILLS=40
   GYRE_BACKEND__ISOLATED__RESTART_LIMIT=1000 GYRE_KERNEL__DEFAULT__POISON_LIMIT=1000)
 
 if(TARGET emulator_driver)

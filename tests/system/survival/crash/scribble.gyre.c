@@ -172,6 +172,28 @@ static void complete_ahead(const scribble_request *request)
     }
 }
 
+/* As if this request were answered, at a length that no reply has. Stays inside the handler until the test lets it go on. */
+static void complete_wrongly(const scribble_request *request)
+{
+    struct area areas[64];
+    char path[512];
+    const char *folder = getenv("CRASH_FOLDER");
+    const int count = find_areas(areas, 64, 0);
+    const u64 sequence = word_at((const unsigned char *)request - 16);
+    for (int i = 0; i < count; i++) {
+        unsigned char *slot = find_reply(&areas[i], sequence);
+        const u32 length = 1 << 20, outcome = 1;
+        if (!slot)
+            continue;
+        memcpy(slot + 8, &length, sizeof length);
+        memcpy(slot + 12, &outcome, sizeof outcome);
+        __atomic_store_n((u64 *)slot, sequence, __ATOMIC_RELEASE);
+    }
+    snprintf(path, sizeof path, "%s/go_on", folder ? folder : "/nowhere");
+    while (access(path, F_OK) != 0)
+        usleep(1000);
+}
+
 static void scribble(const scribble_request *from, void *reply)
 {
     const scribble_request request = *from;
@@ -184,6 +206,8 @@ static void scribble(const scribble_request *from, void *reply)
         fill(at - size, size, &random);
     else if (request.how == SCRIBBLE_AHEAD)
         complete_ahead(from);
+    else if (request.how == SCRIBBLE_LENGTH)
+        complete_wrongly(from);
     else
         scribble_areas(&request, &random);
     if (request.then == SCRIBBLE_EXIT)
@@ -223,4 +247,14 @@ GYRE_KERNEL(scribbling_chat, scribble_request, scribble_chat)
     for (u32 i = 0; i < reply->words.count; i++)
         words[i] = request->number * 0x9e3779b97f4a7c15u + i;
     return GYRE_REPLY;
+}
+
+/* Stands before a scribbler in a pipeline. */
+#define PASSED_PORTS(PORT) PORT(scribble_request, on, 1)
+GYRE_PORTS(passed_ports, PASSED_PORTS)
+GYRE_KERNEL_TO(passes, scribble_request, gyre_none, passed_ports)
+{
+    scribble_request *on = gyre_emit(gyre, on);
+    *on = *request;
+    return GYRE_NO_REPLY;
 }

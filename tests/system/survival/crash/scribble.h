@@ -13,7 +13,9 @@ enum scribble_how {
     SCRIBBLE_CONTROL = 4, /* the same of the control regions alone */
     SCRIBBLE_WORDS = 5,   /* single words of that memory, again and again */
     SCRIBBLE_AHEAD = 6,   /* completions of requests that were not sent */
-    SCRIBBLE_HOWS = 7
+    SCRIBBLE_HOWS = 7,
+    SCRIBBLE_LENGTH =
+        7 /* this request's completion, with a length that is none; not among those that are drawn */
 };
 
 enum scribble_then { SCRIBBLE_RETURN = 0, SCRIBBLE_EXIT = 1, SCRIBBLE_LOOP = 2, SCRIBBLE_THENS = 3 };

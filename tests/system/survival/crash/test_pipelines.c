@@ -4,6 +4,7 @@
  * stage's handler it was and whoever killed the worker.
  */
 #include "pipelines.h"
+#include "scribble.h"
 #include "workers.h"
 
 #include <pthread.h>
@@ -17,7 +18,7 @@
 
 #include "tests/random.h"
 
-enum { CODE_CRASH = -10, STEPS = 64, KILLS = 24 };
+enum { CODE_CRASH = -10, CODE_OUTCOME = -14, STEPS = 64, KILLS = 24 };
 
 static gyre_pipeline *open_joining(gyre_runtime *runtime)
 {
@@ -433,7 +434,65 @@ static void what_a_dead_worker_sent_to_the_program_comes_once(void)
     gyre_close(runtime);
 }
 
+/* "passes" in the program, and behind it "scribbler" in a worker process. */
+static gyre_queue *open_scribbling(gyre_runtime *runtime)
+{
+    static const char *const names[] = {"passes", "scribbler"}, *const backends[] = {"cpu", "worker"};
+    static const char *const entries[] = {"passes"}, *const answers[] = {"scribbler"};
+    static const gyre_link_desc link = {
+        .size = sizeof link, .name = "passed", .from = "passes.on", .to = "scribbler"};
+    gyre_pipeline *pipeline = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        gyre_kernel *kernel = NULL;
+        const gyre_launch_desc desc = {.size = sizeof desc,
+                                       .source = SCRIBBLE_KERNELS,
+                                       .kernel = names[i],
+                                       .backend = backends[i],
+                                       .blocks = 1,
+                                       .stage = 1};
+        must(gyre_launch(runtime, &desc, &kernel));
+    }
+    const gyre_pipeline_desc desc = {.size = sizeof desc,
+                                     .name = "scribbling",
+                                     .entries = entries,
+                                     .entry_count = 1,
+                                     .answers = answers,
+                                     .answer_count = 1,
+                                     .links = &link,
+                                     .link_count = 1};
+    must(gyre_pipeline_open(runtime, &desc, &pipeline));
+    return gyre_pipeline_queue(pipeline);
+}
+
+/* A handler in the worker process wrote it: the request fails, the log says what was found, and later ones are answered. */
+static void a_completion_that_is_none_fails_alone(void)
+{
+    gyre_runtime *runtime = open_isolated((const char *const[]){"backend.cpu.isolation=none",
+                                                                "backend.worker.library=" COLLECT_LIBRARY,
+                                                                "backend.worker.isolation=process", NULL});
+    gyre_queue *queue = open_scribbling(runtime);
+    for (uint64_t number = 1; number <= 6; number++) {
+        const bool is_wrong = number == 3;
+        const scribble_request request = {.number = number, .how = is_wrong ? SCRIBBLE_LENGTH : SCRIBBLE_NOT};
+        scribble_reply reply = {0};
+        gyre_completion completion;
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == (is_wrong ? GYRE_HANDLER_FAILED : GYRE_REPLIED));
+        require(is_wrong ? completion.failure_code == CODE_OUTCOME : reply.number == number);
+        if (is_wrong)
+            let_handlers_go_on();
+    }
+    require(
+        log_lines_with(
+            "a request of kernel 'scribbler' on backend 'worker', which is of pipeline 'scribbling', fails") ==
+        1);
+    require(log_lines_with("reply 2 says that it has 1048576 bytes in a slot for 16") == 1);
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
+    {"a_completion_that_is_none_fails_alone", a_completion_that_is_none_fails_alone},
     {"what_a_dead_worker_sent_to_the_program_comes_once", what_a_dead_worker_sent_to_the_program_comes_once},
     {"a_death_at_each_stage_loses_no_flow", a_death_at_each_stage_loses_no_flow},
     {"a_flow_that_kills_every_worker_names_its_stage", a_flow_that_kills_every_worker_names_its_stage},
