@@ -157,7 +157,10 @@ static void write_place(const access_line *one, FILE *out)
                                             .output_size = sizeof place};
     struct gyre_process_end end;
     const bool knows = gyre_process_run(&asked, &end) == GYRE_OK && !end.signal && !end.exit_code;
-    place[strcspn(place, "\n ")] = '\0';
+    place[strcspn(place, "\n")] = '\0';
+    char *const remark = strstr(place, " (discriminator "); /* which addr2line may add */
+    if (remark)
+        *remark = '\0';
     char *const colon = strrchr(place, ':');
     if (!knows || !colon || place[0] == '?') {
         fprintf(out, "%s of '%s'", address, one->fields[MODULE]);

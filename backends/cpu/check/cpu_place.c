@@ -50,7 +50,10 @@ bool cpu_place_ask(const gyre_host *host, const void *at, char *place, size_t si
                                        .output_size = sizeof output};
     if (host->run_program(&program, &exit_code) != GYRE_OK || exit_code != 0)
         return false;
-    output[strcspn(output, "\n ")] = '\0';
+    output[strcspn(output, "\n")] = '\0';
+    char *const remark = strstr(output, " (discriminator "); /* which addr2line may add */
+    if (remark)
+        *remark = '\0';
     const char *const colon = strrchr(output, ':');
     if (!colon || !isdigit((unsigned char)colon[1]) || output[0] == '?')
         return false;

@@ -493,7 +493,7 @@ gyre_status cpu_turns_open(struct gyre_device *device)
     turns->switches_most = settings->switches;
     turns->clock_ns = BEGIN_NS + (cpu_crash_was(settings) ? CRASH_NS : 0);
     /* what a run of lanes wrote is taken back before the next one: nobody else may see it */
-    turns->inner = settings->seeds == 1;
+    turns->inner = settings->seeds == 1 || !(settings->checks & CPU_CHECK_SCHEDULE);
     turns->looks = settings->looks;
     turns->finds_deadlocks = settings->checks & CPU_CHECK_DEADLOCK;
     settings->follow = CPU_FOLLOW_NEVER; /* a thread that runs another stage has no turn of its own there */
@@ -509,7 +509,7 @@ void cpu_turns_close(struct gyre_device *device)
         return;
     const bool bad = turns->log && ferror(turns->log);
     if (turns->log && (fclose(turns->log) != 0 || bad)) {
-        snprintf(text, sizeof text, "check order: '%.300s' cannot be written: %s",
+        snprintf(text, sizeof text, "backend.cpu turns_file: '%.300s' cannot be written: %s",
                  device->settings.turns_file, strerror(errno));
         device->host->log(device->host->context, GYRE_LOG_ERROR, text);
     }

@@ -8,7 +8,7 @@
  * signal came right before that; or the object goes, for a block that was entered by other means. The last two send nothing and give
  * nothing back.
  *
- * Threads: those of Python, which hold its global lock, or that of the object where there is none: one thread enters a block.
+ * Threads: those of Python, which hold its global lock. One thread enters a block, and one ends it: the first that takes what was given.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -83,12 +83,20 @@ static bool array_let_go(block *it)
     return is_alone;
 }
 
-static int given_end(block *it, bool all)
+/* How much was given, for whoever ends the block: from here on nobody else finds anything to end. */
+static size_t given_take(block *it)
 {
+    return __atomic_exchange_n(it->is_views ? &it->views.count : &it->slots.count, 0, __ATOMIC_SEQ_CST);
+}
+
+static int given_end(const block *it, size_t count, bool all)
+{
+    gyrepy_slots slots = {.count = count};
+    gyrepy_views views = {.count = count};
     int status;
     Py_BEGIN_ALLOW_THREADS;
-    status = it->is_views ? gyrepy_release_views(it->queue, &it->views, all)
-                          : gyrepy_commit(it->queue, &it->slots, all);
+    status =
+        it->is_views ? gyrepy_release_views(it->queue, &views, all) : gyrepy_commit(it->queue, &slots, all);
     Py_END_ALLOW_THREADS;
     return status;
 }
@@ -98,22 +106,24 @@ static void block_abandon(block *it)
 {
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace);
+    const size_t count = given_take(it);
     (void)array_let_go(it);
-    if (given_count(it))
-        (void)given_end(it, false);
+    if (count)
+        (void)given_end(it, count, false);
     it->is_entered = 0;
     PyErr_Restore(kind, value, trace);
 }
 
 static PyObject *block_exit(block *it, const PyObject *kind)
 {
-    if (!given_count(it)) {
+    const size_t count = given_take(it);
+    if (!count) {
         if (kind == Py_None)
             return fail(PyExc_BufferError, "a block of messages in place ends once, after it was entered");
         Py_RETURN_NONE; /* the exception tells more */
     }
     const bool is_free = array_let_go(it);
-    const int status = given_end(it, is_free && kind == Py_None);
+    const int status = given_end(it, count, is_free && kind == Py_None);
     it->is_entered = 0;
     if (status)
         return PyObject_CallMethod((PyObject *)it, "_refused", "i", status);

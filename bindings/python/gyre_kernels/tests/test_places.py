@@ -223,6 +223,26 @@ def test_a_statement_that_goes_without_its_end_leaves_no_block_open(launch: Call
     assert grant.close() is None
 
 
+def test_a_block_is_ended_by_one(launch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may end it, too, while the first is at it; here the first does so itself, where it tells of an array."""
+    grant = launch("grant")
+    slots = grant.reserve(4, timeout=5)
+    ends: List[str] = []
+
+    def leaked(self: Any, array: Any) -> None:
+        with pytest.raises(BufferError, match="ends once") as caught:
+            self.__exit__(None, None, None)
+        ends.append(str(caught.value))
+
+    monkeypatch.setattr(type(slots), "_leaked", leaked)
+    with pytest.raises(BufferError, match="outlives its `with` block"):
+        with slots:
+            numbers = slots["number"]
+    assert len(ends) == 1
+    del numbers
+    assert grant.close() is None
+
+
 def test_a_signal_in_a_block_leaves_none_open(launch: Callable[..., Any]) -> None:
     grant = launch("grant")
     slots = grant.reserve(4)
