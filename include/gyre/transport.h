@@ -155,7 +155,8 @@ typedef struct gyre_transport_ops {
      * optional since 1.2, all three or none   blocks: bounded   owner of *ticket: core, until append_finish or append_drop
      * Begins what `append_each` does, and returns before it is acknowledged. `entries` and their logs stay where they are until the ticket is gone;
      * what a block points to need not. Blocks that are begun one after the other come to a log in that order, but where one is lost those behind it may be there, and where one
-     * goes another way those behind it may be there before it: the numbers tell. A failure: none is under way, and *ticket is NULL. Absent: the core calls `append`.
+     * goes another way those behind it may be there before it: the numbers tell, so an entry that is OK has to have its own; the core takes one without
+     * for one that went another way, and appends its block again and again. A failure: none is under way, and *ticket is NULL. Absent: the core calls `append`.
      */
     gyre_status (*append_begin)(gyre_transport_link *link, gyre_transport_entry *entries, size_t count,
                                 gyre_transport_ticket **ticket);

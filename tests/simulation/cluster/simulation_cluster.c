@@ -203,7 +203,7 @@ static void plan(uint64_t seed)
     sim.shards = 1 + (uint32_t)fibers_draw(3);
     sim.clients = 2 + (uint32_t)fibers_draw(SIM_CLIENTS_MAX - 1);
     sim.is_over = false;
-    sim.is_helped = seed % 8 > 5;
+    sim.is_helped = sim.story ? seed / STORY_EVERY % 2 : seed % 8 > 5;
     sim.is_about_leases = fibers_draw(4) == 0;
     sim.strangers = 0;
     sim.next_serial = 1;
@@ -692,7 +692,8 @@ static void begin_members(void)
         member->start_ns = fibers_now_ns() + fibers_draw(sim.lease_ns);
         member->well_ns = 0;
         if (sim.story)
-            member->health = (struct sim_health){.handler_ns = 10000, .tardy_ns = 10000};
+            member->health =
+                (struct sim_health){.handler_ns = 10000, .tardy_ns = 10000, .is_helped = sim.is_helped};
         if (sim.story && i)
             member->start_ns = FIBERS_NEVER;
     }

@@ -204,6 +204,12 @@ static uint64_t failures_of(int which)
     return read_member(which, &info) ? info.lost : 0;
 }
 
+/* When it has failed twice at the latest: between its tries are leases, and before each a process that may be slow has to read what it should do. */
+static uint64_t soon_twice(void)
+{
+    return soon() + patiently(20000);
+}
+
 static void await_place(struct client *teller, uint32_t shard, const char *owner,
                         struct gyre_shard_place *now)
 {
@@ -224,7 +230,7 @@ static void a_shard_stays_while_its_new_member_cannot_launch(void)
     uint64_t revision;
     uint32_t shard;
     struct client *teller = start_two(&shard, &before);
-    const uint64_t until = soon(), failures = failures_of(1);
+    const uint64_t until = soon_twice(), failures = failures_of(1);
     write_source("this is no C\n");
     must(gyre_orders_set_member(transport, shard, "m1", soon()));
     while (failures_of(1) < failures + 2) {
@@ -252,7 +258,7 @@ static void a_drained_member_keeps_what_nobody_can_launch(void)
     struct gyre_shard_place before, now;
     uint32_t shard;
     struct client *teller = start_two(&shard, &before);
-    const uint64_t until = soon(), failures = failures_of(1);
+    const uint64_t until = soon_twice(), failures = failures_of(1);
     write_source("this is no C\n");
     must(gyre_orders_set_drain(transport, "m0", true, soon()));
     while (failures_of(1) < failures + 2) {
