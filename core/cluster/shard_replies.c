@@ -32,7 +32,7 @@ static bool is_deaf(const struct gyre_shard *shard, const unsigned char client[G
     return shard->has_deaf && memcmp(shard->deaf, client, GYRE_CLIENT_ID_SIZE) == 0;
 }
 
-/* Tells once that a client's log takes nothing, while the member keeps its lease in the same transport: its replies are given up. */
+/* Tells once that a client's log takes nothing, while others do: its replies are given up. */
 static void give_up_replies(struct gyre_shard *shard, const char *log,
                             const unsigned char client[GYRE_CLIENT_ID_SIZE])
 {
@@ -68,8 +68,28 @@ static bool is_tried_enough(const struct gyre_shard *shard, const unsigned char 
 }
 
 /*
- * Appends a block of replies until it is there. OK also when the replies were given up, after reach_ms and a lease: one client's log does not stop the
- * shard for all others. LOST when the shard is to be given back meanwhile: the next owner handles the block of requests again.
+ * Whether whoever takes blocks for logs is there. A lease does not tell: a transport may keep records elsewhere, and renew it while no log takes anything.
+ * A block that has to be the first of the shard's own log is refused by who could take it, as the owner's fence is there.
+ */
+static bool are_logs_there(struct gyre_shard *shard)
+{
+    struct gyre_cluster_fence fence = {.epoch = shard->kept.epoch, .incarnation = shard->kept.incarnation};
+    uint64_t number;
+    memcpy(fence.owner, shard->kept.owner, sizeof fence.owner);
+    gyre_block_seal(&fence, sizeof fence, GYRE_BLOCK_FENCE);
+    const gyre_transport_block block = {
+        .size = sizeof block, .bytes = &fence, .byte_count = sizeof fence, .expected = 0};
+    gyre_error_hold(); /* the sentence is of why the replies were not taken */
+    const gyre_status status =
+        gyre_transport_append(shard->site->transport, shard->kept.log, &block, &number);
+    gyre_error_let_go();
+    return status == GYRE_AGAIN;
+}
+
+/*
+ * Appends a block of replies until it is there. OK also when the replies were given up, after reach_ms and a lease, while blocks for other logs are
+ * taken: one client's log does not stop the shard for all others. LOST when the shard is to be given back meanwhile: the next owner handles the
+ * block of requests again.
  */
 static gyre_status append_replies(struct gyre_shard *shard, const unsigned char client[GYRE_CLIENT_ID_SIZE],
                                   const struct gyre_transport_block *block)
@@ -88,7 +108,8 @@ static gyre_status append_replies(struct gyre_shard *shard, const unsigned char 
             shard->has_deaf = shard->has_deaf && !is_deaf(shard, client);
             return status;
         }
-        if (gyre_shard_has_lease(shard) && is_tried_enough(shard, client, tried_ns, tries)) {
+        if (is_tried_enough(shard, client, tried_ns, tries) && are_logs_there(shard) &&
+            gyre_shard_has_lease(shard)) {
             give_up_replies(shard, log, client);
             return GYRE_OK;
         }

@@ -299,11 +299,28 @@ static uint32_t rate_of(const char *name)
     return transport_faults.rate * (is_seldom ? 6 : 1);
 }
 
+/* Whether nobody takes blocks for logs now. */
+static bool is_away(const char *name)
+{
+    const bool is_of_replies = strncmp(name, "out.", 4) == 0;
+    struct transport_faults *faults = &transport_faults;
+    if (!faults->away_ns)
+        return false;
+    if (is_of_replies && !faults->away_until_ns) {
+        faults->away_since_ns = fibers_now_ns();
+        faults->away_until_ns = faults->away_since_ns + faults->away_ns;
+    }
+    return fibers_now_ns() < faults->away_until_ns &&
+           (is_of_replies || strncmp(name, "in.", 3) == 0 || strncmp(name, "state.", 6) == 0);
+}
+
 static enum fate draw_fate(bool is_write, const char *name)
 {
     static const enum fate of_writes[] = {REFUSED, NEVER, LOST, LOST, LATE, LATE, REPEATED, SLOW},
                            of_reads[] = {REFUSED, REFUSED, NEVER, BEHIND, BEHIND, SLOW};
     if (cut_of(process_current()) & (is_write ? CUT_WRITES : CUT_READS))
+        return fibers_draw(4) ? REFUSED : NEVER;
+    if (is_write && is_away(name))
         return fibers_draw(4) ? REFUSED : NEVER;
     if (fibers_draw(1000) >= rate_of(name))
         return FINE;

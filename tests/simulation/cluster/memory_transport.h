@@ -17,8 +17,10 @@ struct transport_faults {
     uint64_t latency_ns;      /* most of the time that half an operation takes */
     uint64_t late_ns;         /* and most of the time that late things are late */
     uint64_t reach_ns;        /* when an operation is given up */
-    bool begins;              /* blocks can be under way: append_begin */
-    bool remembers_ids;       /* a block whose id is there already is dropped */
+    uint64_t away_ns; /* no log takes a block for so long, from the next one of replies on; records do */
+    uint64_t away_since_ns, away_until_ns; /* and when that is; 0: not yet */
+    bool begins;                           /* blocks can be under way: append_begin */
+    bool remembers_ids;                    /* a block whose id is there already is dropped */
     bool counts_together; /* blocks of all logs are numbered together, as a stream of a server numbers them */
 };
 extern struct transport_faults transport_faults;

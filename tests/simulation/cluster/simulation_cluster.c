@@ -13,7 +13,7 @@
  * damaged for a while, blocks of strangers appear, and acknowledgements are lost, late or repeated. Then all of that ends, and everything that
  * was sent has to be completed; members end in order, `gyre_cluster_verify` has to agree, and to see a byte that is changed afterwards.
  *
- * One of STORY_EVERY seeds has a story instead (stories.h).
+ * Two of STORY_EVERY seeds have a story instead (stories.h).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static void log_of(const char *text, char log[GYRE_CLUSTER_NAME_SIZE])
         sscanf(name, "'%127[^']", log);
 }
 
-/* The replies to a client are given up after three tries, for as long as an operation may take and a lease. */
+/* The replies to a client are given up after three tries, for as long as an operation may take and a lease, and while other logs take blocks. */
 static void check_given_up(const char *text)
 {
     uint64_t since_ns;
@@ -81,6 +81,8 @@ static void check_given_up(const char *text)
     const uint64_t failures = memory_transport_failures(log, shard, &since_ns);
     if (!model_is_given_up(log) && (failures < 3 || fibers_now_ns() - since_ns < sim.reach_ns + sim.lease_ns))
         violation("replies", "those of '%s' are given up after %" PRIu64 " tries", log, failures);
+    if (since_ns >= transport_faults.away_since_ns && fibers_now_ns() < transport_faults.away_until_ns)
+        violation("replies", "those of '%s' are given up while no log takes anything", log);
     model_given_up(log);
 }
 
@@ -190,14 +192,17 @@ static void plan_story(void)
     plan_settings();
     transport_faults =
         (struct transport_faults){.latency_ns = 200000, .late_ns = sim.lease_ns, .reach_ns = sim.reach_ns};
+    if (sim.story == STORY_LOGS_ARE_AWAY)
+        transport_faults.away_ns = 2 * sim.reach_ns + 4 * sim.lease_ns;
     sim.chaos_end_ns = sim.begin_ns + 4 * sim.lease_ns;
 }
 
 static void plan(uint64_t seed)
 {
     sim.story = seed % STORY_EVERY == STORY_EVERY - 1
-                    ? STORY_DIES + (enum story)(seed / STORY_EVERY % STORIES)
-                    : NO_STORY;
+                    ? STORY_DIES + (enum story)(seed / STORY_EVERY % STORIES_OF_SHARDS)
+                : seed % STORY_EVERY == STORY_EVERY / 2 - 1 ? STORY_LOGS_ARE_AWAY
+                                                            : NO_STORY;
     sim.begin_ns = fibers_now_ns();
     sim.members = 2 + (uint32_t)fibers_draw(MEMBERS_MAX - 1);
     sim.shards = 1 + (uint32_t)fibers_draw(3);
@@ -209,6 +214,7 @@ static void plan(uint64_t seed)
     sim.next_serial = 1;
     if (sim.story) {
         plan_story();
+        transport_faults.begins = sim.story == STORY_LOGS_ARE_AWAY && seed / STORY_EVERY / 2 % 2;
         return;
     }
     plan_settings();

@@ -32,7 +32,8 @@ enum story {
     STORY_CANNOT_SEND,
     STORY_NOTHING_WAS_SENT,
     STORY_IS_INTERRUPTED,
-    STORIES = STORY_IS_INTERRUPTED
+    STORIES_OF_SHARDS = STORY_IS_INTERRUPTED,
+    STORY_LOGS_ARE_AWAY /* no log takes a block for longer than replies are tried, while the lease is renewed; no member comes */
 };
 
 struct stage {
