@@ -48,7 +48,7 @@ static void a_stall_without_a_budget_is_told(void)
             receive(gyre_kernel_queue(kernel), number); /* it took as long as it liked */
         }
         require(info_of(kernel).stalls > 0 && info_of(kernel).restarts == 0);
-        require(log_lines_with(isolated ? "busy; kernel.fragile.handler_budget_ms would end it"
+        require(log_lines_with(isolated ? "busy; handler_budget_ms would end it"
                                         : "handler_budget_ms and isolation = process would end it") > 0);
         gyre_close(runtime);
     }
