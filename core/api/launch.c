@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "core/durability/durability.h"
 #include "core/kernel/binding.h"
+#include "core/kernel/busy.h"
 #include "core/kernel/control.h"
 #include "core/kernel/help.h"
 #include "core/kernel/kernel_build.h"
@@ -91,6 +92,8 @@ static gyre_status launch_kernel(gyre_kernel *kernel, const gyre_launch_desc *de
         status = gyre_kernel_prepare_state(kernel, desc);
     if (status == GYRE_OK)
         status = gyre_control_create(kernel);
+    if (status == GYRE_OK)
+        gyre_kernel_busy_begin(kernel);
     if (status == GYRE_OK)
         status = gyre_durability_create(kernel);
     if (status == GYRE_OK)

@@ -22,7 +22,7 @@
     UINT64_C(250000000) /* a longer time between two looks counts as this one: the program was stopped */
 
 struct gyre_kernel_busy {
-    uint64_t looked_ns; /* when the last look was */
+    uint64_t looked_ns; /* when the last look was; 0: there was none */
     uint64_t handled;   /* by all blocks then */
     uint64_t moved_ns;  /* when a look last found that messages are handled */
     uint64_t window_ns; /* time since the last share was told, */
@@ -32,15 +32,13 @@ struct gyre_kernel_busy {
     gyre_observe_block told[];
 };
 
-static struct gyre_kernel_busy *begin(const gyre_kernel *kernel, uint64_t now)
+void gyre_kernel_busy_begin(gyre_kernel *kernel)
 {
     const size_t each = sizeof(gyre_observe_block) + sizeof(uint32_t);
     struct gyre_kernel_busy *busy = calloc(1, sizeof *busy + kernel->blocks * each);
-    if (!busy)
-        return NULL; /* nothing is known, and the next look tries again */
-    busy->looked_ns = busy->moved_ns = now;
-    busy->at_work = (uint32_t *)(busy->told + kernel->blocks);
-    return busy;
+    if (busy)
+        busy->at_work = (uint32_t *)(busy->told + kernel->blocks);
+    kernel->busy = busy;
 }
 
 /* Another second begins. */
@@ -97,6 +95,8 @@ static bool count_blocks(const gyre_kernel *kernel, struct gyre_kernel_busy *bus
 /* Under the lock. */
 static bool look(const gyre_kernel *kernel, struct gyre_kernel_busy *busy, uint64_t now)
 {
+    if (!busy->looked_ns)
+        busy->looked_ns = busy->moved_ns = now;
     const uint64_t spent = now - busy->looked_ns;
     const bool works = count_blocks(kernel, busy);
     busy->window_ns += spent < GAP_NS || (busy->rests && !works) ? spent : GAP_NS;
@@ -118,8 +118,6 @@ bool gyre_kernel_busy_look(gyre_kernel *kernel, uint64_t now)
         return false;
     if (pthread_mutex_trylock(&kernel->lock) != 0)
         return true;
-    if (!kernel->busy)
-        kernel->busy = begin(kernel, now);
     if (kernel->busy)
         again = look(kernel, kernel->busy, now);
     pthread_mutex_unlock(&kernel->lock);

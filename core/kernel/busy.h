@@ -8,6 +8,8 @@
 
 #include "core/kernel/kernel.h"
 
+/** Makes room for what looks find, so that none of them allocates. Without memory nothing is known of the kernel. */
+void gyre_kernel_busy_begin(gyre_kernel *kernel);
 /**
  * Looks which blocks are at messages now. Returns whether the kernel handled messages lately, so that it is to be looked at again soon.
  * Of a kernel that has not, a look at times is enough. Waits for nobody: without effect while another thread has the lock.

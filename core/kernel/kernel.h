@@ -233,7 +233,7 @@ struct gyre_kernel {
     gyre_trace_point traced;                   /* as blocks see it (observed.c) */
     struct gyre_kernel_flows flows_before;     /* of queues that are closed; under the lock (observed.c) */
     struct gyre_kernel_pace pace;              /* under the lock (count_soon.c) */
-    struct gyre_kernel_busy *busy;             /* under the lock (busy.c); NULL: no look was taken */
+    struct gyre_kernel_busy *busy;             /* under the lock (busy.c); NULL: there was no memory */
     struct gyre_kernel_refusals losses_before; /* by queues that are closed; under the lock (observed.c) */
     gyre_observe_histogram handled_before;     /* by queues that are closed; under the lock (observed.c) */
     struct gyre_care *care; /* the watcher's (watcher.h); set before the kernel is listed */
