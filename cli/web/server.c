@@ -504,7 +504,7 @@ static void let_signals_in(const sigset_t *waiting)
 void web_server_run(web_server *server, const volatile sig_atomic_t *ended, const sigset_t *waiting)
 {
     struct pollfd polls[WEB_LISTENERS + WEB_CONNECTIONS];
-    for (; !*ended; let_signals_in(waiting)) {
+    for (; !__atomic_load_n(ended, __ATOMIC_RELAXED); let_signals_in(waiting)) {
         if (wait_for_clients(server, polls, waiting) > 0) {
             for (size_t i = 0; i < WEB_CONNECTIONS; i++)
                 serve_connection(server, &server->connections[i], polls[WEB_LISTENERS + i].revents);

@@ -50,6 +50,12 @@ static gyrepy_window *window_of(block *it)
     return it->is_views ? &it->views.window : &it->slots.window;
 }
 
+static PyObject *none(void)
+{
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
 static PyObject *fail(PyObject *kind, const char *sentence)
 {
     PyErr_SetString(kind, sentence);
@@ -120,7 +126,7 @@ static PyObject *block_exit(block *it, const PyObject *kind)
     if (!count) {
         if (kind == Py_None)
             return fail(PyExc_BufferError, "a block of messages in place ends once, after it was entered");
-        Py_RETURN_NONE; /* the exception tells more */
+        return none(); /* the exception tells more */
     }
     const bool is_free = array_let_go(it);
     const int status = given_end(it, count, is_free && kind == Py_None);
@@ -129,7 +135,7 @@ static PyObject *block_exit(block *it, const PyObject *kind)
         return PyObject_CallMethod((PyObject *)it, "_refused", "i", status);
     if (!is_free && kind == Py_None)
         return PyObject_CallMethod((PyObject *)it, "_outlived", NULL);
-    Py_RETURN_NONE;
+    return none();
 }
 
 /* ---- the beginning of a block ---- */

@@ -117,7 +117,7 @@ START_TEST(clients_that_take_nothing_make_no_room_of_their_own)
     ck_assert_uint_le(most_bytes, (TEXTS + 1) * TEXT + SLOW_CLIENTS * 4096);
     for (int i = 1; i < SLOW_CLIENTS; i++)
         close(slow[i]);
-    ended = 1;
+    __atomic_store_n(&ended, 1, __ATOMIC_RELAXED);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     web_server_close(server);
     ck_assert_uint_eq(web_text_bytes(), 0);
