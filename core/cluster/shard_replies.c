@@ -68,8 +68,9 @@ static bool is_tried_enough(const struct gyre_shard *shard, const unsigned char 
 }
 
 /*
- * Whether whoever takes blocks for logs is there. A lease does not tell: a transport may keep records elsewhere, and renew it while no log takes anything.
- * A block that has to be the first of the shard's own log is refused by who could take it, as the owner's fence is there.
+ * Whether the transport takes blocks for logs now. The lease does not tell: a transport may keep records in another place than logs, and renew
+ * a lease while no log takes anything. So the shard offers a block that would have to be the first of its own log. The log begins with the
+ * owner's fence, so a transport that works refuses the block with AGAIN, and one that does not work gives another answer.
  */
 static bool are_logs_there(struct gyre_shard *shard)
 {

@@ -209,7 +209,7 @@ static void begin_request(struct gyre_station *station, uint64_t origin)
     pthread_mutex_unlock(&station->lock);
 }
 
-/* Closes it again, since nothing was sent: no message is of it from here on. */
+/* Takes back what begin_request did, because the queue refused the request. */
 static struct gyre_station_place *take_request_back(struct gyre_station *station)
 {
     pthread_mutex_lock(&station->lock);
@@ -370,8 +370,8 @@ static void return_batch(struct gyre_station *station, const gyre_completion *co
 }
 
 /*
- * What the device left as the next completion is none, as where a handler in a worker process wrote over it: that request alone fails,
- * which this side writes in its place. The error says what was found. False: that is no help, since it was written over again.
+ * The next completion has a length or a place that no completion can have: a handler in a worker process may have written over it. This side
+ * writes a failure over it, so that its request alone fails. The log has the error's sentence. False: the slot was damaged a second time.
  */
 static bool refuse_completion(struct gyre_station *station)
 {

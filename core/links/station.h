@@ -59,7 +59,7 @@ struct gyre_station {
     uint32_t broken;         /* atomic: the queue takes no more requests */
     uint64_t missed,
         doubtful; /* the returner's: what outlets missed so far; requests before this one may be what missed them */
-    uint64_t refused; /* the returner's: the index behind the last completion that was none */
+    uint64_t refused; /* the returner's: 1 + the index of the last damaged completion; 0: none */
     uint32_t threads;
     pthread_t feeder, returner;
 };
