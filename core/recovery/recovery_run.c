@@ -152,10 +152,10 @@ static gyre_status recover_once(struct gyre_recovery *recovery)
     gyre_dispatch_reason(device->dispatch, reason, sizeof reason);
     gyre_runtime_log(device->runtime, GYRE_LOG_WARNING, "the worker process of backend '%s' died: %s",
                      device->candidate->name, reason);
-    gyre_record_want(device->runtime);
     GYRE_PROBE2(worker_lost, device->candidate->name, reason);
     suspend_all(recovery, reason);
     gyre_suspects_investigate(recovery, reason);
+    gyre_record_want(device->runtime); /* with the requests that are failed for this death */
     if (!await_turn(device)) {
         give_up_all(recovery, "the worker process died too often in a row (restart_limit), or is to end");
         return GYRE_LOST;
