@@ -44,7 +44,8 @@ static struct {
     bool is_over, is_logged;
     bool
         is_about_leases; /* the seed is about who is alive: records of members are late or damaged, and members stand still */
-    bool is_helped; /* shards' threads handle their requests themselves */
+    bool is_helped;  /* shards' threads handle their requests themselves */
+    bool is_hurried; /* clients that go ahead send hundreds of requests, as many at once as they may */
     enum story story;
     uint64_t strangers; /* blocks that nobody of the cluster wrote */
     struct member member[MEMBERS_MAX];
@@ -209,6 +210,7 @@ static void plan(uint64_t seed)
     sim.clients = 2 + (uint32_t)fibers_draw(SIM_CLIENTS_MAX - 1);
     sim.is_over = false;
     sim.is_helped = sim.story ? seed / STORY_EVERY % 2 : seed % 8 > 5;
+    sim.is_hurried = !sim.story && seed % 16 == 9;
     sim.is_about_leases = fibers_draw(4) == 0;
     sim.strangers = 0;
     sim.next_serial = 1;
@@ -668,7 +670,8 @@ static bool is_over(void)
 static void begin_clients(void)
 {
     static struct sim_health none;
-    const uint32_t poison = fibers_draw(3) || sim.story ? 0 : 40;
+    const uint32_t rate = sim.is_hurried ? 1000 : 40; /* each request of poison takes three owners down */
+    const uint32_t poison = fibers_draw(3) || sim.story ? 0 : rate;
     for (uint32_t i = 0; i < sim.clients; i++) {
         struct client *client = &sim.client[i];
         char name[8];
@@ -681,6 +684,11 @@ static void begin_clients(void)
         client->next_serial = &sim.next_serial;
         client->poison = poison;
         client->goes_ahead = transport_faults.begins && i % 2;
+        client->hurries = sim.is_hurried && client->goes_ahead;
+        if (client->hurries) {
+            client->quota = 100 + fibers_draw(500);
+            client->rest_ns = 1 + sim.lease_ns / 256;
+        }
         client->process = begin_process(name, client_run, client, &none, &client->cut);
     }
 }

@@ -11,6 +11,9 @@
 #include "core/cluster/place.h"
 
 enum { PATIENCE_LEASES = 60 };
+#define LONGEST_NAP_NS                                                                                       \
+    (200 *                                                                                                   \
+     FIBERS_MS) /* of the thread of a shard whose log is silent (reading.h); it is not woken to hand the shard over */
 
 static void must(gyre_status status, const char *what)
 {
@@ -97,7 +100,7 @@ static void let_take_at_once(const struct stage *stage)
 {
     struct gyre_cluster_offer offer;
     await_offer(stage, GYRE_OFFER_READY, &offer);
-    if (!await_owner(stage, stage->other, leases(stage, 1)))
+    if (!await_owner(stage, stage->other, leases(stage, 1) + LONGEST_NAP_NS))
         violation("offer", "a shard that had no requests is given late");
 }
 
@@ -113,7 +116,7 @@ static void let_interrupt(const struct stage *stage)
     }
     stage->owner->its->site.checkpoint_ns = 1;
     gyre_shard_set_hands_over(stage->owner->its->shards[0], false);
-    if (!await_owner(stage, stage->other, leases(stage, 1)))
+    if (!await_owner(stage, stage->other, leases(stage, 1) + LONGEST_NAP_NS))
         violation("offer", "a shard whose hand-over was interrupted is given late");
 }
 
