@@ -154,7 +154,8 @@ class Campaign:
         settings = {
             "cluster.app": "campaign", "cluster.transport": "nats", "cluster.url": urls, "cluster.replicas": 3,
             "cluster.shards": SHARDS, "cluster.lease_ms": int(LEASE_S * 1000), "cluster.settle_ms": 3000,
-            "cluster.checkpoint_ms": 500, "cluster.reach_ms": 5000, "kernel.counters.keys": 20000}
+            "cluster.checkpoint_ms": 500, "cluster.reach_ms": 5000, "kernel.counters.keys": 20000,
+            "kernel.counters.poison_limit": 1000}  # so many owners are killed that one request may well meet three of these deaths
         self.settings = [f"{key}={value}" for key, value in settings.items()]
         given = [word for setting in self.settings for word in ("--set", setting)]
         run("ip", "link", "set", "lo", "up")
