@@ -158,7 +158,7 @@ static bool is_in_order(const struct gyre_client_shard *shard, const struct gyre
 }
 
 /* The status of the oldest block's first try. A block that is there behind a lost one is as good as lost. */
-static gyre_status judge_begun(struct gyre_client_shard *shard, struct gyre_client_way *way)
+static gyre_status judge_begun(struct gyre_client_shard *shard, uint32_t number, struct gyre_client_way *way)
 {
     const gyre_status status = way->entry.status;
     way->ticket = NULL;
@@ -166,7 +166,11 @@ static gyre_status judge_begun(struct gyre_client_shard *shard, struct gyre_clie
         return GYRE_OK;
     shard->repeats = true;
     make_repeated(way);
-    return status == GYRE_OK ? GYRE_TIMEOUT : status;
+    return status == GYRE_OK
+               ? gyre_error_set(
+                     GYRE_TIMEOUT,
+                     "shard %u: a block went ahead of one that was lost, and is not sent again yet", number)
+               : status;
 }
 
 static gyre_status settle_oldest(struct gyre_cluster *cluster, uint32_t number, uint64_t deadline_ns)
@@ -177,7 +181,7 @@ static gyre_status settle_oldest(struct gyre_cluster *cluster, uint32_t number, 
     if (way->ticket) {
         if (gyre_transport_finish(cluster->transport, way->ticket, deadline_ns) != GYRE_OK)
             return gyre_error_set(GYRE_TIMEOUT, "shard %u: what was sent is not acknowledged yet", number);
-        status = judge_begun(shard, way);
+        status = judge_begun(shard, number, way);
     } else
         status = gyre_transport_append(cluster->transport, way->log, &way->entry.block, &way->entry.number);
     status = gyre_client_append(cluster, &way->entry, status, deadline_ns);

@@ -241,10 +241,16 @@ static void start_shard(struct look *look, uint32_t number, bool as_second)
     pthread_mutex_unlock(&member->site.lock);
 }
 
-/* How long a shard stays when another member should own it. One that the other could not take stays for some leases at least, and longer each time. */
+/* A shard that the member that should own it could not take stays for some leases, and longer each time. */
+static uint64_t second_ns(const struct gyre_member *member, const struct gyre_shard *shard)
+{
+    return shard->is_second ? leases_ns(member, shard->number, SECOND_LEASES) : 0;
+}
+
+/* How long a shard stays when another member should own it, and no order says so. */
 static uint64_t hold_ns(const struct gyre_member *member, const struct gyre_shard *shard)
 {
-    const uint64_t least = shard->is_second ? leases_ns(member, shard->number, SECOND_LEASES) : 0;
+    const uint64_t least = second_ns(member, shard);
     return member->site.settle_ns > least ? member->site.settle_ns : least;
 }
 
@@ -272,8 +278,8 @@ static bool is_awaited(const struct look *look, struct gyre_shard *shard, const 
 static void give_shard(struct look *look, struct gyre_shard *shard, const char *first, bool by_order)
 {
     struct gyre_member *member = look->member;
-    const bool is_held = look->now_ns - shard->taken_ns < hold_ns(member, shard);
-    const bool is_bound = shard->is_second && is_held && member->record.state != GYRE_MEMBER_DRAINED;
+    const uint64_t since_ns = look->now_ns - shard->taken_ns;
+    const bool is_bound = since_ns < second_ns(member, shard) && member->record.state != GYRE_MEMBER_DRAINED;
     const bool hands_over = gyre_shard_hands_over(shard);
     if (gyre_shard_is_stopping(shard))
         return;
@@ -287,7 +293,7 @@ static void give_shard(struct look *look, struct gyre_shard *shard, const char *
              is_awaited(look, shard, first)) {
         gyre_shard_set_hands_over(shard, true);
         look->given++;
-    } else if (!by_order && !hands_over && !look->gave && !is_held) {
+    } else if (!by_order && !hands_over && !look->gave && since_ns >= hold_ns(member, shard)) {
         gyre_shard_stop(shard, GYRE_SHARD_STOP);
         look->gave = true;
     }

@@ -43,12 +43,17 @@ static void note_sent(struct client *client, uint64_t index, size_t count, size_
     }
 }
 
-/* All that was sent is kept then. */
+/* All that was sent is kept then, or a sentence says why that is not known. */
 static void settle(struct client *client)
 {
-    const gyre_status status =
-        gyre_cluster_settle(client->cluster, fibers_now_ns() + fibers_draw(transport_faults.late_ns));
+    const bool is_brief = client->hurries && fibers_draw(2);
+    gyre_error_clear();
+    const gyre_status status = gyre_cluster_settle(
+        client->cluster,
+        fibers_now_ns() + fibers_draw(is_brief ? transport_faults.latency_ns : transport_faults.late_ns));
     check_status(status, "a client settles");
+    if (status != GYRE_OK && !gyre_error_text()[0])
+        violation("text", "a client settles: status %d, and no sentence", (int)status);
     for (uint64_t i = 0; status == GYRE_OK && i < client->sent; i++)
         if (client->states[i] == SENT)
             model_acknowledged(client->amounts[i]);
@@ -125,11 +130,11 @@ void client_run(void *context)
     open_cluster(client);
     while (!client->is_deaf && (client->waiting || client->sent < client->quota)) {
         const bool may_send = client->sent < client->quota && client->sent + BATCH_MAX < CLIENT_REQUESTS_MAX;
-        if (may_send && (!client->waiting || fibers_draw(3)))
+        if (may_send && (!client->waiting || fibers_draw(client->hurries ? 24 : 3)))
             send_some(client);
         else
             receive_one(client);
-        if (client->goes_ahead && fibers_draw(8) == 0)
+        if (client->goes_ahead && fibers_draw(client->hurries ? 64 : 8) == 0)
             settle(client);
         if (fibers_draw(4) == 0)
             rest(client);

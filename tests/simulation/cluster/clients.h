@@ -18,6 +18,7 @@ struct client {
     uint64_t *next_serial;
     uint32_t poison; /* one of so many requests is poison; 0: none */
     bool goes_ahead; /* its blocks may be under way when sending returns */
+    bool hurries;    /* it goes ahead, and mostly sends: as many blocks are under way as there may be */
     bool is_done;
     bool is_deaf; /* it was told that replies are lost to it */
 

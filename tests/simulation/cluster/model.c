@@ -47,7 +47,8 @@ struct shard {
     uint64_t offered_epoch; /* the highest one at which a member said that it was ready, */
     uint64_t offered_ns;    /* when it said so first, */
     uint32_t loaded;        /* and the checkpoint that it has loaded, */
-    uint64_t followed;      /* and how far it followed */
+    uint64_t followed;      /* and how far it followed; */
+    uint64_t ready_ns;      /* when it took back that it has the states; 0: it did not */
     uint64_t handled;       /* what the place says that it should have followed */
 };
 
@@ -513,16 +514,23 @@ static bool is_leaving(const char *name)
     return false;
 }
 
-/*
- * The awaiting member has the states of the last checkpoint, but for one that was taken while the shard stood, and followed as far as it was told; unless it
- * took too long.
- */
-static bool has_states(const struct shard *shard)
+/* The awaiting member has the states of the last checkpoint, but for one that was taken while the shard stood, and followed as far as it was told. */
+static bool is_ready(const struct shard *shard)
 {
     const uint32_t last = (uint32_t)shard->last.number;
     const bool has_followed = !shard->handled || shard->followed >= shard->handled;
-    return (has_followed && (!shard->loaded || last - shard->loaded < 2)) ||
-           fibers_now_ns() - shard->offered_ns >= 2 * model.lease_ns;
+    return has_followed && (!shard->loaded || last - shard->loaded < 2);
+}
+
+/*
+ * Whether the owner may give the shard away. The answer to its last look may have taken long, and it may have stood still since; and it does not
+ * wait for a member that takes too long.
+ */
+static bool has_states(const struct shard *shard)
+{
+    const uint64_t now = fibers_now_ns(), look_ns = transport_faults.late_ns + model.lease_ns;
+    return is_ready(shard) || (shard->ready_ns && now - shard->ready_ns < look_ns) ||
+           now - shard->offered_ns >= 2 * model.lease_ns;
 }
 
 static void check_given(const struct shard *shard, const struct gyre_cluster_place *place)
@@ -567,8 +575,11 @@ static void take_offer(struct shard *shard, const unsigned char *bytes, size_t s
     memcpy(&offer, bytes, sizeof offer);
     if (offer.state != GYRE_OFFER_READY || offer.epoch < shard->offered_epoch)
         return;
-    if (offer.epoch > shard->offered_epoch)
+    const bool is_first = offer.epoch > shard->offered_epoch;
+    const bool was_ready = !is_first && is_ready(shard);
+    if (is_first)
         shard->offered_ns = fibers_now_ns();
+    shard->ready_ns = is_first ? 0 : was_ready ? fibers_now_ns() : shard->ready_ns;
     shard->offered_epoch = offer.epoch;
     shard->loaded = offer.loaded;
     shard->followed = offer.followed;

@@ -13,6 +13,7 @@
  *   leases                  a member takes a shard whose owner may still work on it
  *   purge                   something is purged that is needed
  *   offer                   a shard is given away by order, and nobody waits for it
+ *   text                    a call failed, and no sentence says why
  */
 #ifndef GYRE_TESTS_CLUSTER_MODEL_H
 #define GYRE_TESTS_CLUSTER_MODEL_H

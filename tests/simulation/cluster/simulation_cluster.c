@@ -6,6 +6,7 @@
  *
  *     simulation_cluster [FIRST_SEED [SEEDS]]
  *     simulation_cluster again FIRST_SEED SEEDS     each seed twice: the second run must be the first one
+ *     simulation_cluster stories 63 SEEDS           those that have a story, one after the other
  *
  * SIMULATION_SEEDS sets how many seeds are run. A seed decides how many members, shards and clients there are, the settings, which of the things
  * below happen, and when. For some leases members are killed, at any of their steps, and started again; stand still for longer than their
@@ -44,7 +45,8 @@ static struct {
     bool is_over, is_logged;
     bool
         is_about_leases; /* the seed is about who is alive: records of members are late or damaged, and members stand still */
-    bool is_helped; /* shards' threads handle their requests themselves */
+    bool is_helped;  /* shards' threads handle their requests themselves */
+    bool is_hurried; /* clients that go ahead send hundreds of requests, as many at once as they may */
     enum story story;
     uint64_t strangers; /* blocks that nobody of the cluster wrote */
     struct member member[MEMBERS_MAX];
@@ -208,7 +210,10 @@ static void plan(uint64_t seed)
     sim.shards = 1 + (uint32_t)fibers_draw(3);
     sim.clients = 2 + (uint32_t)fibers_draw(SIM_CLIENTS_MAX - 1);
     sim.is_over = false;
-    sim.is_helped = sim.story ? seed / STORY_EVERY % 2 : seed % 8 > 5;
+    const uint64_t turn = seed / STORY_EVERY;
+    sim.is_helped =
+        sim.story ? (turn + turn / STORIES_OF_SHARDS) % 2 : seed % 8 > 5; /* each story in both ways */
+    sim.is_hurried = !sim.story && seed % 16 == 9;
     sim.is_about_leases = fibers_draw(4) == 0;
     sim.strangers = 0;
     sim.next_serial = 1;
@@ -668,7 +673,8 @@ static bool is_over(void)
 static void begin_clients(void)
 {
     static struct sim_health none;
-    const uint32_t poison = fibers_draw(3) || sim.story ? 0 : 40;
+    const uint32_t rate = sim.is_hurried ? 1000 : 40; /* each request of poison takes three owners down */
+    const uint32_t poison = fibers_draw(3) || sim.story ? 0 : rate;
     for (uint32_t i = 0; i < sim.clients; i++) {
         struct client *client = &sim.client[i];
         char name[8];
@@ -681,6 +687,11 @@ static void begin_clients(void)
         client->next_serial = &sim.next_serial;
         client->poison = poison;
         client->goes_ahead = transport_faults.begins && i % 2;
+        client->hurries = sim.is_hurried && client->goes_ahead;
+        if (client->hurries) {
+            client->quota = 100 + fibers_draw(500);
+            client->rest_ns = 1 + sim.lease_ns / 256;
+        }
         client->process = begin_process(name, client_run, client, &none, &client->cut);
     }
 }
@@ -726,14 +737,16 @@ static uint64_t run_seed(uint64_t seed)
 int main(int argc, char **argv)
 {
     const bool again = argc > 1 && strcmp(argv[1], "again") == 0;
+    const bool stories = argc > 1 && strcmp(argv[1], "stories") == 0;
+    const int behind = 1 + (again || stories);
     const char *wanted = getenv("SIMULATION_SEEDS");
-    const uint64_t first = argc > 1 + again ? strtoull(argv[1 + again], NULL, 0) : 0;
-    const uint64_t given = argc > 2 + again ? strtoull(argv[2 + again], NULL, 0) : SEEDS_DEFAULT;
-    const uint64_t seeds = wanted && given > 1 ? strtoull(wanted, NULL, 0) : given;
+    const uint64_t first = argc > behind ? strtoull(argv[behind], NULL, 0) : 0;
+    const uint64_t given = argc > behind + 1 ? strtoull(argv[behind + 1], NULL, 0) : SEEDS_DEFAULT;
+    const uint64_t seeds = wanted && given > 1 && !stories ? strtoull(wanted, NULL, 0) : given;
     errors_use(errors_make());
     sim.is_logged = memory_transport_tells = getenv("SIMULATION_LOG") != NULL;
-    for (uint64_t seed = first; seed < first + seeds; seed++) {
-        const uint64_t trace = run_seed(seed);
+    for (uint64_t i = 0; i < seeds; i++) {
+        const uint64_t seed = first + i * (stories ? STORY_EVERY : 1), trace = run_seed(seed);
         if (again && run_seed(seed) != trace) {
             printf("seed %" PRIu64 " went another way the second time\n", seed);
             return EXIT_FAILURE;

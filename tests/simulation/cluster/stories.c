@@ -11,6 +11,9 @@
 #include "core/cluster/place.h"
 
 enum { PATIENCE_LEASES = 60 };
+#define LONGEST_NAP_NS                                                                                       \
+    (200 *                                                                                                   \
+     FIBERS_MS) /* of the thread of a shard whose log is silent (reading.h); it is not woken to hand the shard over */
 
 static void must(gyre_status status, const char *what)
 {
@@ -97,7 +100,7 @@ static void let_take_at_once(const struct stage *stage)
 {
     struct gyre_cluster_offer offer;
     await_offer(stage, GYRE_OFFER_READY, &offer);
-    if (!await_owner(stage, stage->other, leases(stage, 1)))
+    if (!await_owner(stage, stage->other, leases(stage, 1) + LONGEST_NAP_NS))
         violation("offer", "a shard that had no requests is given late");
 }
 
@@ -113,8 +116,54 @@ static void let_interrupt(const struct stage *stage)
     }
     stage->owner->its->site.checkpoint_ns = 1;
     gyre_shard_set_hands_over(stage->owner->its->shards[0], false);
-    if (!await_owner(stage, stage->other, leases(stage, 1)))
+    if (!await_owner(stage, stage->other, leases(stage, 1) + LONGEST_NAP_NS))
         violation("offer", "a shard whose hand-over was interrupted is given late");
+}
+
+/* Waits until the owner works on the shard with that epoch; returns when that was. */
+static uint64_t await_epoch(const struct stage *stage, uint64_t epoch)
+{
+    const uint64_t until_ns = leases(stage, PATIENCE_LEASES);
+    for (;;) {
+        struct gyre_shard_place place;
+        must(gyre_place_read(stage->transport, 0, &place), "a place is read");
+        if (place.works && strcmp(place.owner, stage->owner->name) != 0)
+            violation("offer", "a member works on a shard that it cannot restore");
+        if (place.works && place.epoch == epoch)
+            return fibers_now_ns();
+        if (place.epoch > epoch || fibers_now_ns() > until_ns)
+            violation("progress", "a shard that a member cannot restore does not come back");
+        rest(stage, FIBERS_MS);
+    }
+}
+
+/* Each time that the other one cannot restore it the shard comes back, with two epochs more, and stays twice as long: 10 leases, 20. */
+static void let_come_back(const struct stage *stage)
+{
+    enum { STAYS_LEASES = 10 };
+    struct gyre_shard_place first;
+    must(gyre_place_read(stage->transport, 0, &first), "a place is read");
+    uint64_t back_ns = await_epoch(stage, first.epoch + 2);
+    for (uint64_t times = 1; times <= 2; times++) {
+        const uint64_t before_ns = back_ns;
+        back_ns = await_epoch(stage, first.epoch + 2 + 2 * times);
+        if (back_ns - before_ns < times * STAYS_LEASES * stage->lease_ns)
+            violation("offer", "a shard that came back is tried again too soon");
+    }
+    stage->other->health.cannot_restore = false;
+    must(gyre_orders_set_member(stage->transport, 0, stage->other->name, FIBERS_NEVER), "a shard is ordered");
+    if (!await_owner(stage, stage->other, leases(stage, 4) + LONGEST_NAP_NS))
+        violation("progress", "an order that is given anew is not tried at once");
+}
+
+static void order_something(const struct stage *stage)
+{
+    if (stage->story == STORY_COMES_BACK)
+        must(gyre_orders_set_member(stage->transport, 0, stage->other->name, FIBERS_NEVER),
+             "a shard is ordered");
+    else
+        must(gyre_orders_set_drain(stage->transport, stage->owner->name, true, FIBERS_NEVER),
+             "a member is drained");
 }
 
 void story_tell(const struct stage *stage)
@@ -124,11 +173,11 @@ void story_tell(const struct stage *stage)
         return;
     if (!await_owner(stage, stage->owner, leases(stage, PATIENCE_LEASES)))
         violation("progress", "a member does not take a shard");
-    must(gyre_orders_set_drain(stage->transport, stage->owner->name, true, FIBERS_NEVER),
-         "a member is drained");
-    fiber_sleep(NULL, leases(stage, 2)); /* it has read that by then */
+    order_something(stage);
+    fiber_sleep(NULL, leases(stage, 2)); /* they have read that by then */
     other->health.cannot_activate = stage->story == STORY_CANNOT_ACTIVATE;
     other->health.cannot_send = stage->story == STORY_CANNOT_SEND;
+    other->health.cannot_restore = stage->story == STORY_COMES_BACK;
     other->start_ns = fibers_now_ns();
     if (stage->story == STORY_DIES)
         let_die(stage);
@@ -136,6 +185,8 @@ void story_tell(const struct stage *stage)
         let_take_at_once(stage);
     else if (stage->story == STORY_IS_INTERRUPTED)
         let_interrupt(stage);
+    else if (stage->story == STORY_COMES_BACK)
+        let_come_back(stage);
     else
         let_fail(stage);
 }

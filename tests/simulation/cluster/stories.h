@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stories of a cluster: two members and one shard, nothing goes wrong but one thing, and what has to come of it is known. A drained member has the
- * shard, and the other one comes.
+ * shard, and the other one comes; or the shard is ordered to that one.
  */
 #ifndef GYRE_TESTS_CLUSTER_STORIES_H
 #define GYRE_TESTS_CLUSTER_STORIES_H
@@ -32,7 +32,8 @@ enum story {
     STORY_CANNOT_SEND,
     STORY_NOTHING_WAS_SENT,
     STORY_IS_INTERRUPTED,
-    STORIES_OF_SHARDS = STORY_IS_INTERRUPTED,
+    STORY_COMES_BACK, /* the member that comes cannot restore the shard */
+    STORIES_OF_SHARDS = STORY_COMES_BACK,
     STORY_LOGS_ARE_AWAY /* no log takes a block for longer than replies are tried, while the lease is renewed; no member comes */
 };
 

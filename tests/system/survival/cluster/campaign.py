@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults by the hundred against a cluster on three machines, of which each has a NATS server and a member, with clients beside them.
 
-usage: campaign.py PROGRAMS [--faults N] [--seed N] [--server PROGRAM] [--keep]
+usage: campaign.py PROGRAMS [--faults N] [--rest S] [--seed N] [--server PROGRAM] [--keep]
 
 Each machine is a network namespace with a disk of its own (a tmpfs), so it is cut off and its disk filled for real: root is needed. Faults, drawn from
-the seed: SIGKILL of the server that leads the stream, of any server, member or client; SIGSTOP of them for longer than a lease, and SIGCONT; a machine
-that is cut off; a full disk; members that end in order, are drained, and shards that are moved. One of the three servers is away at a time, and members and
+the seed: SIGKILL of the server that leads the stream, of any server, member or client; SIGSTOP of them for longer than a lease, and SIGCONT, also of a
+server and a member together; a machine that is cut off, any or the one that leads the stream; a full disk; members that end in order, are drained, and shards
+that are moved. The clocks of the machines' members are days apart. One of the three servers is away at a time, and members and
 clients fail meanwhile. Each client compares every reply with a model of its account (campaign_client.c). At the end each account of all clients is
 read, also of those that were killed, and `gyre cluster verify` reads what is kept. Exit code 1 when anything was lost, doubled, wrong or out of order.
+
+It tells how long requests waited: of all that were under way at a fault, or were sent within a second of it, the longest wait, counted from the fault on. Faults
+overlap, so what one of them costs is counted for others, too, unless there is a rest between them: then each is over before the next one.
 """
 
 import argparse
@@ -28,6 +32,9 @@ import urllib.request
 MACHINES = 3
 SHARDS = 8
 LEASE_S = 2.0
+TOLD_S = 0.2  # clients tell of waits that are longer (campaign_client.c),
+SOON_S = 1.0  # and those that begin so long after a fault count for it
+DAY_S = 86400
 NOT_THERE = (3, 5)  # exit codes of a member that cannot begin, because no server answers, or not in time: it is started again
 STILL_ALIVE = "already, and it is alive"  # the last words of the one that was killed may arrive while the next one looks
 HERE = pathlib.Path(__file__).resolve().parent
@@ -95,7 +102,8 @@ class Machine:
                               folder.parent / f"server{number}.log")
         self.member = Process(
             f"member{number}",
-            [*inside, arguments.programs / "gyre", "serve", f"{HERE}/counters.gyre.c:counters",
+            [*inside, "unshare", "--time", "--monotonic", str(number * 9 * DAY_S), "--boottime", str(number * 9 * DAY_S),
+             arguments.programs / "gyre", "serve", f"{HERE}/counters.gyre.c:counters",
              "--set", f"cluster.member=member{number}", *settings],
             folder.parent / f"member{number}.log", {"XDG_RUNTIME_DIR": str(folder.parent / f"runtime{number}")})
         (folder.parent / f"runtime{number}").mkdir(mode=0o700)
@@ -140,13 +148,14 @@ class Campaign:
         self.random = random.Random(arguments.seed)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gyre-machines-"))
         self.begin = time.monotonic()
-        self.counts, self.due, self.failures = {}, [], []
+        self.faults, self.due, self.failures = [], [], []  # faults: which, and when
         self.clients, self.client_number, self.files = [], 0, []
         urls = ",".join(f"nats://10.77.0.{i + 1}:4222" for i in range(MACHINES))
         settings = {
             "cluster.app": "campaign", "cluster.transport": "nats", "cluster.url": urls, "cluster.replicas": 3,
             "cluster.shards": SHARDS, "cluster.lease_ms": int(LEASE_S * 1000), "cluster.settle_ms": 3000,
-            "cluster.checkpoint_ms": 500, "cluster.reach_ms": 5000, "kernel.counters.keys": 20000}
+            "cluster.checkpoint_ms": 500, "cluster.reach_ms": 5000, "kernel.counters.keys": 20000,
+            "kernel.counters.poison_limit": 1000}  # so many owners are killed that one request may well meet three of these deaths
         self.settings = [f"{key}={value}" for key, value in settings.items()]
         given = [word for setting in self.settings for word in ("--set", setting)]
         run("ip", "link", "set", "lo", "up")
@@ -197,11 +206,11 @@ class Campaign:
     def end_server_fault(self):
         self.server_fault = None
 
+    def leader(self):
+        return next((machine for machine in self.machines if machine.leads()), None)
+
     def kill_leader(self, machine):
-        for other in self.machines:
-            if other.leads():
-                machine = other
-                break
+        machine = self.leader() or machine
         self.kill_server(machine)
         return machine
 
@@ -212,6 +221,22 @@ class Campaign:
     def go_on_server(self, machine):
         machine.server.send(signal.SIGCONT)
         self.later(2, self.end_server_fault)
+
+    def stop_machine(self, machine):
+        """Its member and its server stand still together, and go on together."""
+        machine.member.send(signal.SIGSTOP)
+        machine.server.send(signal.SIGSTOP)
+        self.later(self.random.uniform(1.2, 3) * LEASE_S, self.go_on_machine, machine)
+
+    def go_on_machine(self, machine):
+        machine.member.send(signal.SIGCONT)
+        self.go_on_server(machine)
+
+    def cut_leader_off(self, machine):
+        """The server that leads the stream, and the member beside it."""
+        machine = self.leader() or machine
+        self.cut_machine_off(machine)
+        return machine
 
     def cut_machine_off(self, machine):
         machine.cut_off(True)
@@ -270,7 +295,8 @@ class Campaign:
         orders.start()
         self.orders.append(orders)
 
-    SERVER_FAULTS = {"kill_leader": 5, "kill_server": 2, "stop_server": 3, "cut_machine_off": 4, "fill_disk": 1}
+    SERVER_FAULTS = {"kill_leader": 5, "kill_server": 2, "stop_server": 2, "stop_machine": 2, "cut_machine_off": 2,
+                     "cut_leader_off": 3, "fill_disk": 1}
     OTHER_FAULTS = {"kill_member": 5, "stop_member": 5, "kill_client": 4, "stop_client": 2, "kill_all_members": 1,
                     "end_member": 2, "order": 1}
 
@@ -285,10 +311,10 @@ class Campaign:
             return False
         if name in self.SERVER_FAULTS:
             self.server_fault = machine
+        self.faults.append((name, time.monotonic()))
         machine = getattr(self, name)(machine) or machine
         where = "" if "client" in name or name == "kill_all_members" else f" {machine.number}"
         self.say(f"{name}{where}")
-        self.counts[name] = self.counts.get(name, 0) + 1
         return True
 
     # ---- the whole ----
@@ -335,9 +361,9 @@ class Campaign:
             machine.member.start()
         until = time.monotonic() + 90
         while self.owned() < SHARDS:
-            if time.monotonic() > until:
-                sys.exit(f"the members do not come to own their shards: {self.command('status')}")
-            time.sleep(0.5)
+            self.spend(0.5)
+            if self.failures or time.monotonic() > until:
+                sys.exit(f"the members do not come to own their shards: {self.folder}: {self.failures} {self.command('status')}")
         self.say("all shards have an owner")
         for _ in range(3):
             self.add_client()
@@ -375,11 +401,30 @@ class Campaign:
             self.failures.append("verify: " + (verified.stdout + verified.stderr)[-2000:])
         self.say(f"{len(self.files)} clients' accounts are read; verify: {verified.returncode}")
 
+    def waits(self):
+        """From when to when each request waited that a client told of."""
+        lines = [line.split() for number, _ in self.files
+                 for line in (self.folder / f"client{number}.log").read_text().splitlines()]
+        return [(int(words[1]) / 1e9, int(words[2]) / 1e9) for words in lines if len(words) == 3 and words[0] == "waited"]
+
+    def report_waits(self):
+        waits = self.waits()
+        costs = {}
+        for name, at in self.faults:
+            its = [end - max(begin, at) for begin, end in waits if begin < at + SOON_S and end > at]
+            costs.setdefault(name, []).append(max(its, default=0))
+        print(f"longest wait of a request: {max((end - begin for begin, end in waits), default=0):.2f} s")
+        print(f"longest wait from a fault on, s    faults  below {TOLD_S}    p50    p99   most")
+        for name, its in [*sorted(costs.items()), ("all", [cost for its in costs.values() for cost in its])]:
+            its = sorted(its)
+            print(f"{name:34s} {len(its):6d} {sum(cost < TOLD_S for cost in its):10d}"
+                  + "".join(f" {its[min(len(its) - 1, len(its) * part // 100)]:6.2f}" for part in (50, 99, 100)))
+
     def report(self):
         logs = "".join((self.folder / f"member{i}.log").read_text() for i in range(MACHINES))
         answered = sum(int.from_bytes(file.read_bytes()[at + 16:at + 24], "little")
                        for _, file in self.files for at in range(0, file.stat().st_size, 24))
-        print(f"faults {sum(self.counts.values())}: " + ", ".join(f"{n} {name}" for name, n in sorted(self.counts.items())))
+        self.report_waits()
         print(f"requests answered and compared: {answered}; clients: {self.client_number}")
         print(f"members that could not begin, and were started again: {self.refused_starts}")
         print(f"members that told of a lease that ran out: {logs.count('ran out before this member')} times; "
@@ -394,7 +439,9 @@ class Campaign:
         faults = 0
         while faults < self.arguments.faults and not self.failures:
             faults += self.one_fault()
-            self.spend(self.random.choice([0.1, 0.5, 1, 2, 3]))
+            while self.arguments.rest and self.due and not self.failures:
+                self.spend(0.1)
+            self.spend(self.arguments.rest or self.random.choice([0.1, 0.5, 1, 2, 3]))
         self.await_end()
         if not self.failures or self.arguments.keep:
             self.check()
@@ -416,6 +463,7 @@ def parse():
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", type=pathlib.Path)
     parser.add_argument("--faults", type=int, default=100)
+    parser.add_argument("--rest", type=float, default=0, help="seconds after all that a fault took away is back; 0: faults overlap")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--server", default="nats-server")
     parser.add_argument("--disk", type=int, default=512, help="MiB of each machine")

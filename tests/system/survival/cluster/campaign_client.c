@@ -6,7 +6,8 @@
  *        campaign_client check FILE NUMBER [SETTING...]                     reads each account of a load, and compares it with the file
  *
  * The amounts of an account follow from its number, so each of its states follows from how many of them took effect: the reply to the n-th request
- * of an account has to be the n-th state.
+ * of an account has to be the n-th state. A request that waited for long is told as `waited FROM TO`, in ns of the clock, once for all of its account that waited
+ * beside it.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -24,6 +25,7 @@
 #include "counters.h"
 
 enum { ACCOUNTS = 64, BATCH_MAX = 512, WINDOW = 4096, WAIT_MS = 120000, LAST_AMOUNT = 77777 };
+#define LONG_NS UINT64_C(200000000)
 
 /* Of each account, in the file: how many requests were perhaps sent, were acknowledged, and were answered. */
 struct book {
@@ -34,14 +36,15 @@ struct expected {
     uint32_t account;
     bool is_answered;
     uint64_t nth; /* of its account, from 1 on */
-    uint64_t trace;
+    uint64_t trace, sent_ns;
 };
 
 struct load {
     gyre_cluster *cluster;
     struct book *books;
     uint64_t number, random, sent, received;
-    uint64_t traces[ACCOUNTS]; /* when everything that was sent has taken effect */
+    uint64_t traces[ACCOUNTS];  /* when everything that was sent has taken effect */
+    uint64_t told_ns[ACCOUNTS]; /* when the last wait ended that was told */
     struct expected expected[WINDOW];
     count_request requests[BATCH_MAX];
     bool goes_ahead;
@@ -77,6 +80,13 @@ static uint64_t draw(uint64_t *random)
     return value ^ value >> 31;
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static uint64_t amount_of(uint64_t number, uint32_t account, uint64_t nth)
 {
     uint64_t seed = number << 40 ^ (uint64_t)account << 32 ^ nth;
@@ -108,8 +118,8 @@ static count_request next_request(struct load *load)
     const uint64_t nth = ++load->books[account].sent;
     const uint64_t amount = amount_of(load->number, account, nth);
     load->traces[account] = COUNTED(load->traces[account], amount);
-    load->expected[load->sent++ % WINDOW] =
-        (struct expected){.account = account, .nth = nth, .trace = load->traces[account]};
+    load->expected[load->sent++ % WINDOW] = (struct expected){
+        .account = account, .nth = nth, .trace = load->traces[account], .sent_ns = now_ns()};
     return (count_request){account_of(load->number, account), amount};
 }
 
@@ -147,6 +157,17 @@ static void send_some(struct load *load)
     }
 }
 
+static void tell_wait(struct load *load, const struct expected *expected)
+{
+    uint64_t *told_ns = &load->told_ns[expected->account];
+    const uint64_t now = now_ns();
+    if (now - expected->sent_ns < LONG_NS || expected->sent_ns < *told_ns)
+        return;
+    *told_ns = now;
+    printf("waited %" PRIu64 " %" PRIu64 "\n", expected->sent_ns, now);
+    fflush(stdout);
+}
+
 static void compare(struct load *load, const gyre_completion *completion, const count_state *reply)
 {
     struct expected *expected = &load->expected[completion->index % WINDOW];
@@ -164,6 +185,7 @@ static void compare(struct load *load, const gyre_completion *completion, const 
                 expected->account, expected->nth, expected->trace, reply->count, reply->trace);
         exit(1);
     }
+    tell_wait(load, expected);
     expected->is_answered = true;
     book->answered = expected->nth;
     load->received++;
