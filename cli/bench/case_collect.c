@@ -95,9 +95,7 @@ static gyre_status open_parts(struct collecting *collecting, const bench_case *s
     if (!collecting->seen)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for %llu bytes",
                               (unsigned long long)collecting->size);
-    static const char *const soon[] = {"kernel.collect0.stands_soon=true", "kernel.collect1.stands_soon=true",
-                                       NULL};
-    gyre_status status = bench_runtime_open(self, options, soon, &collecting->runtime);
+    gyre_status status = bench_runtime_open(self, options, NULL, &collecting->runtime);
     for (uint32_t i = 0; status == GYRE_OK && i < PARTS; i++)
         status = launch_part(collecting, i, device_of_part(self, i), row);
     if (status != GYRE_OK)

@@ -54,7 +54,8 @@ static void launch_part(const char *backend, uint32_t part, uint32_t device)
 /* `fails`: as EMULATOR_FAIL has it; NULL: nothing does. */
 static void begin_on(const uint32_t *devices, const char *fails, const char *peers)
 {
-    const char *const settings[] = {peers, NULL};
+    const char *const settings[] = {peers, "kernel.zero.stands_soon=true", "kernel.one.stands_soon=true",
+                                    NULL};
     const gyre_open_desc desc = {.size = sizeof desc, .settings = settings};
     const int file = mkstemp(told);
     ck_assert_int_ge(file, 0);
