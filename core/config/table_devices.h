@@ -34,8 +34,8 @@
      .type = GYRE_VALUE_BOOL,
      .key = "stands_soon",
      .preset = "false",
-     .doc = "Whether blocks on a GPU of the CUDA backend look with every second look for messages, in place of every sixteenth, whether they are to "
-            "stand: for collectives above all, and for checkpoints and changes. A message that is alone then takes about a microsecond longer. Other "
-            "backends are told at once."},
+     .doc = "Whether blocks on a GPU look with every second look for messages, in place of every sixteenth, whether they are to "
+            "stand: for collectives above all, and for checkpoints and changes. A message that is alone then takes about a microsecond longer. Devices that "
+            "are threads are told at once."},
 /* clang-format on */
 #endif

@@ -166,8 +166,7 @@ static void check_a_failure(const uint32_t *devices, unsigned launch)
 /* On one device the kernels would wait for each other in one stream, so there are two steps for each part. */
 START_TEST(a_step_that_fails_changes_nothing)
 {
-    check_a_failure((const uint32_t[]){0, 0},
-                    2 * (unsigned)_i + 2); /* of the second part, in each of the steps */
+    check_a_failure((const uint32_t[]){0, 0}, 4); /* the second part, in the second step */
 }
 END_TEST
 
@@ -255,7 +254,7 @@ int main(void)
     tcase_add_test(sums, without_peers_the_host_sums);
     tcase_add_test(sums, without_room_on_the_devices_the_host_sums);
     tcase_add_test(sums, a_kernel_that_nobody_meets_changes_nothing);
-    tcase_add_loop_test(sums, a_step_that_fails_changes_nothing, 0, 2);
+    tcase_add_test(sums, a_step_that_fails_changes_nothing);
     tcase_add_test(moves, gpus_that_do_not_let_each_other_in_go_through_the_host);
     tcase_add_test(moves, a_move_that_fails_is_none);
     tcase_add_test(moves, a_kernel_without_bells_goes_to_a_gpu_and_back);
