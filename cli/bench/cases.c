@@ -104,6 +104,8 @@
         BENCH_48, (blocks) < 16 ? 1024 : 8192, (blocks) < 16 ? 1024 : 8192, 1, blocks                        \
     }
 
+static const char *const soon[] = {"kernel.collect0.stands_soon=true", "kernel.collect1.stands_soon=true",
+                                   NULL};
 static const char *const fed[] = {"queue.link_rate.capacity=8192", NULL}; /* the window of LINK_RATE(64) */
 
 /* one block for each multiprocessor of an H200 */
@@ -351,8 +353,8 @@ const bench_case bench_cases[] = {
     {"buffer/fill", bench_run_buffer, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
     {"buffer/alloc", bench_run_buffer, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
 
-    {"collect/all_reduce/nvlink/4KiB", bench_run_collect, NO_FLOOR, COLLECT(4), NULL, {{0}}},
-    {"collect/all_reduce/nvlink/64MiB", bench_run_collect, NO_FLOOR, COLLECT(65536), NULL, {{0}}},
+    {"collect/all_reduce/nvlink/4KiB", bench_run_collect, NO_FLOOR, COLLECT(4), soon, {{0}}},
+    {"collect/all_reduce/nvlink/64MiB", bench_run_collect, NO_FLOOR, COLLECT(65536), soon, {{0}}},
     {"collect/all_reduce/64KiB", bench_run_collect, PLAINLY, COLLECT(64), NULL, {{0}}},
     {"collect/all_reduce/16MiB", bench_run_collect, PLAINLY, COLLECT(16384), NULL, {{0}}},
 

@@ -30,5 +30,12 @@
      .preset = "true",
      .doc = "Whether threads and programs at the kernel's queues sleep until the device wakes them, where it can, as the CPU does. With "
             "`false` they look now and then, as at a GPU's queues, so that the kernel can move to a GPU (`gyre move`)."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_BOOL,
+     .key = "stands_soon",
+     .preset = "false",
+     .doc = "Whether blocks on a GPU look with every second look for messages, in place of every sixteenth, whether they are to "
+            "stand: for collectives above all, and for checkpoints and changes. A message that is alone then takes about a microsecond longer. Devices that "
+            "are threads are told at once."},
 /* clang-format on */
 #endif

@@ -278,8 +278,10 @@ void gyre_kernel_options(const struct gyre_config *config, const char *name, cha
                wired = member || heard || is_wired(config, name);
     const bool limited = wired && is_limited(config), levels = has_levels(config, name),
                choices = has_choices(config, name);
-    snprintf(text, size, "%s%s%s%s%s%s%s%s%s%s%s%s",
+    snprintf(text, size, "%s%s%s%s%s%s%s%s%s%s%s%s%s",
              gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"), timed,
+             gyre_config_bool(config, GYRE_SECTION_KERNEL, name, "stands_soon") ? " -DGYRE_STANDS_SOON=1"
+                                                                                : "",
              plan.size ? " -DGYRE_HEADED=1" : "", plan.sealed ? " -DGYRE_SEALED=1" : "",
              wires[gyre_kernel_wire(config, name)], wired ? GYRE_KERNEL_STAGE_OPTION : "",
              member || heard || limited || levels || choices ? GYRE_KERNEL_LIMITS_OPTION : "",

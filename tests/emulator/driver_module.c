@@ -404,7 +404,8 @@ static CUresult prepare(struct operation *operation, void **arguments)
 {
     struct CUfunc_st *function = operation->function;
     struct CUctx_st *context = function->module->context;
-    CUresult result = strcmp(function->name, "gyre_combine") == 0 ? driver_combine(context) : CUDA_SUCCESS;
+    CUresult result =
+        strncmp(function->name, "gyre_combine", 12) == 0 ? driver_combine(context) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS)
         result = load_function(function, "cuLaunchCooperativeKernel");
     if (result == CUDA_SUCCESS)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Combines elements of memories of several GPUs in two steps, between which the host waits. First each memory that gets the result has its
- * share of the elements computed by its own GPU, which reads the other GPUs' memory. Then it takes the other shares from those that have
- * them. So a GPU writes its own memory alone, and has aside what was there: the end of another GPU leaves both as they are.
+ * Combines elements of memories of several GPUs in two steps. First each memory that gets the result has its share of the elements computed by
+ * its own GPU, which reads the other GPUs' memory. Then it takes the other shares from those that have them. So a GPU writes its own memory
+ * alone, and has aside what was there: the end of another GPU leaves both as they are. Where each memory is on a GPU of its own and all get the
+ * result, a kernel on each does both steps (cuda_meet.h); else the host waits between them.
  *
  * The kernel is compiled for the type, the rule and the number of memories at the first use (cuda_combine_text.h), and runs in the service stream beside resident
  * kernels, on multiprocessors that none of them takes.
@@ -21,6 +22,7 @@
 #include "backends/cuda/driver/cuda_context.h"
 #include "backends/cuda/cuda_failure.h"
 #include "backends/cuda/memory/cuda_let_in.h"
+#include "backends/cuda/memory/cuda_meet.h"
 #include "backends/cuda/memory/cuda_memory.h"
 #include "backends/cuda/presence/cuda_quiet.h"
 #include "backends/cuda/cuda_resident.h"
@@ -52,10 +54,11 @@ static const struct kind taking = {GYRE_COMBINE_BYTE, GYRE_COMBINE_TAKE, 2};
 struct cuda_combiner {
     struct kind kind;
     CUmodule module;
-    CUfunction function;
+    CUfunction function, at_once; /* of `taking` there is no second one */
 };
 
 struct cuda_combiners {
+    struct cuda_meeting_place place;
     uint32_t count;
     struct cuda_combiner all[COMBINERS_MAX];
 };
@@ -92,14 +95,21 @@ static struct cuda_combiner *find_combiner(const gyre_device *device, const stru
     return NULL;
 }
 
-static gyre_status find_function(gyre_device *device, struct cuda_combiner *combiner)
+static gyre_status find_function(gyre_device *device, CUmodule module, const char *name, CUfunction *out)
 {
     const struct cuda_driver *driver = device->driver;
     gyre_status status =
-        cuda_check(device, driver->cuModuleGetFunction(&combiner->function, combiner->module, "gyre_combine"),
-                   "cuModuleGetFunction");
+        cuda_check(device, driver->cuModuleGetFunction(out, module, name), "cuModuleGetFunction");
     if (status == GYRE_OK && driver->cuFuncLoad)
-        status = cuda_check(device, driver->cuFuncLoad(combiner->function), "cuFuncLoad");
+        status = cuda_check(device, driver->cuFuncLoad(*out), "cuFuncLoad");
+    return status;
+}
+
+static gyre_status find_functions(gyre_device *device, struct cuda_combiner *combiner)
+{
+    gyre_status status = find_function(device, combiner->module, "gyre_combine", &combiner->function);
+    if (status == GYRE_OK && combiner->kind.rule != GYRE_COMBINE_TAKE)
+        status = find_function(device, combiner->module, "gyre_combine_at_once", &combiner->at_once);
     return status;
 }
 
@@ -113,7 +123,7 @@ static gyre_status load(gyre_device *device, const void *image, uint64_t deadlin
     CUDA_PATIENTLY(result, device->driver->cuModuleLoadData(&combiner->module, image))
     status = cuda_check(device, result, "cuModuleLoadData");
     if (status == GYRE_OK) {
-        status = find_function(device, combiner);
+        status = find_functions(device, combiner);
         if (status != GYRE_OK)
             cuda_note(device, device->driver->cuModuleUnload(combiner->module), "cuModuleUnload");
     }
@@ -125,13 +135,15 @@ static gyre_status compile(const gyre_device *device, const struct kind *kind, u
                            struct cuda_image *out)
 {
     const struct element *type = &elements[kind->element];
-    char options[256];
+    char options[256], text[sizeof cuda_combine_text + sizeof cuda_combine_at_once_text];
     if (deadline_ns < COMPILE_NS || gyre_clock_ns() > deadline_ns - COMPILE_NS)
         return device->host->error(GYRE_TIMEOUT, "less time is left than a compile may take");
     snprintf(options, sizeof options, "-DNUMBER=%s -DRULE=%d -DPARTS=%u%s",
              kind->rule == GYRE_COMBINE_SUM ? type->sum : type->number, (int)kind->rule, kind->parts,
              type->options);
-    return cuda_compile_text(device, cuda_combine_text, options, out);
+    snprintf(text, sizeof text, "%s%s", cuda_combine_text,
+             kind->rule == GYRE_COMBINE_TAKE ? "" : cuda_combine_at_once_text);
+    return cuda_compile_text(device, text, options, out);
 }
 
 /* Has the device ready for a kind. `image`: what was compiled for another device of the call; made, if none was. */
@@ -145,7 +157,9 @@ static gyre_status need_combiner(gyre_device *device, const struct kind *kind, u
         device->combiners = calloc(1, sizeof *device->combiners);
     if (!device->combiners || device->combiners->count == COMBINERS_MAX)
         return device->host->error(GYRE_EXHAUSTED, "no memory for another kernel that combines");
-    gyre_status status = image->bytes ? GYRE_OK : compile(device, kind, deadline_ns, image);
+    gyre_status status = cuda_meeting_place_make(device, &device->combiners->place);
+    if (status == GYRE_OK && !image->bytes)
+        status = compile(device, kind, deadline_ns, image);
     if (status == GYRE_OK)
         status = load(device, image->bytes, deadline_ns, &made);
     if (status == GYRE_OK)
@@ -163,6 +177,7 @@ void cuda_combiners_destroy(gyre_device *device)
             CUDA_PATIENTLY(result, device->driver->cuModuleUnload(device->combiners->all[i].module))
             cuda_check_gone(device, result, "cuModuleUnload");
         }
+        cuda_meeting_place_destroy(device, &device->combiners->place);
         cuda_quiet_end(device);
     }
     free(device->combiners);
@@ -316,19 +331,25 @@ static void count_packs(struct operands *operands, const struct share *share, ui
     operands->tail = (share->size - head) % PACK_BYTES / size;
 }
 
+static uint32_t blocks_for(const struct held *held, const gyre_device *device, uint64_t packs)
+{
+    const uint64_t wanted = packs / (THREADS * EACH) + 1;
+    const uint64_t room = cuda_free_sms(device, is_quiet(held, device));
+    return (uint32_t)(wanted < room ? wanted : room);
+}
+
 static gyre_status launch(const struct held *held, gyre_device *device, const struct cuda_combiner *combiner,
                           struct operands *operands)
 {
     void *parameters[] = {operands};
-    const uint64_t wanted = operands->packs / (THREADS * EACH) + 1;
-    const uint64_t room = cuda_free_sms(device, is_quiet(held, device));
+    const uint32_t blocks = blocks_for(held, device, operands->packs);
     CUresult result;
     gyre_status status = cuda_enter(device);
     if (status != GYRE_OK)
         return status;
-    CUDA_PATIENTLY(result, device->driver->cuLaunchCooperativeKernel(
-                               combiner->function, (unsigned)(wanted < room ? wanted : room), 1, 1, THREADS,
-                               1, 1, 0, device->residents->service, parameters))
+    CUDA_PATIENTLY(result,
+                   device->driver->cuLaunchCooperativeKernel(combiner->function, blocks, 1, 1, THREADS, 1, 1,
+                                                             0, device->residents->service, parameters))
     return cuda_check(device, result, "cuLaunchCooperativeKernel");
 }
 
@@ -404,6 +425,7 @@ static gyre_status compute_all(const struct held *held, const gyre_combine_desc 
 static gyre_status take_all(const struct held *held, const gyre_combine_desc *desc, struct plan *plan)
 {
     gyre_status status = GYRE_OK;
+    const uint32_t computed = plan->written_count;
     for (uint32_t i = 0; i < plan->count; i++)
         for (uint32_t part = 0; status == GYRE_OK && part < desc->part_count; part++)
             if (desc->parts[part].gets && part != plan->owners[i] && plan->shares[i].size) {
@@ -411,7 +433,54 @@ static gyre_status take_all(const struct held *held, const gyre_combine_desc *de
                 if (status == GYRE_OK)
                     note(plan, part, &plan->shares[i]);
             }
-    return await_all(held, status);
+    return plan->written_count > computed ? await_all(held, status) : status;
+}
+
+/* ---- at once ---- */
+
+/* A launch that waits for its kernel would wait for another one that is not launched yet. */
+static bool can_meet(const struct held *held, const gyre_combine_desc *desc, const struct plan *plan)
+{
+    bool can =
+        desc->rule != GYRE_COMBINE_TAKE && plan->count == desc->part_count && held->count == desc->part_count;
+    for (uint32_t i = 0; can && i < held->count; i++)
+        can = !held->devices[i]->residents->serial;
+    return can;
+}
+
+/* The blocks of all GPUs have the same numbers, and each waits for those of its own number. */
+static uint32_t blocks_of_all(const struct held *held, uint64_t packs)
+{
+    uint32_t blocks = CUDA_MEET_BLOCKS_MAX;
+    for (uint32_t i = 0; i < held->count; i++) {
+        const uint32_t one = blocks_for(held, held->devices[i], packs);
+        blocks = one < blocks ? one : blocks;
+    }
+    return blocks;
+}
+
+static gyre_status meet(const struct held *held, const gyre_combine_desc *desc, struct plan *plan)
+{
+    struct cuda_meeting_part parts[PARTS];
+    const struct kind kind = kind_of(desc);
+    const struct share whole = {0, desc->byte_count};
+    uint64_t from[PARTS + 1];
+    for (uint32_t i = 0; i < desc->part_count; i++) {
+        gyre_device *device = desc->parts[i].device;
+        from[i] = plan->shares[i].from;
+        parts[i] = (struct cuda_meeting_part){.device = device,
+                                              .place = &device->combiners->place,
+                                              .function = find_combiner(device, &kind)->at_once,
+                                              .own = place_of(desc, i, &whole),
+                                              .before = before_of(desc, i, &whole)};
+    }
+    from[desc->part_count] = desc->byte_count;
+    const gyre_status status =
+        cuda_meet(parts, desc->part_count, from, blocks_of_all(held, plan->shares[0].size / PACK_BYTES));
+    for (uint32_t i = 0; i < desc->part_count; i++)
+        if (parts[i].launched)
+            note(plan, i, &whole);
+    return status;
 }
 
 /* Brings back what was before, on each device that still works. */
@@ -459,8 +528,9 @@ gyre_status cuda_combine(const gyre_combine_desc *desc)
         status = hold(&held);
     if (status != GYRE_OK)
         return status;
-    status = compute_all(&held, desc, &plan);
-    if (status == GYRE_OK)
+    const bool at_once = can_meet(&held, desc, &plan);
+    status = at_once ? meet(&held, desc, &plan) : compute_all(&held, desc, &plan);
+    if (status == GYRE_OK && !at_once)
         status = take_all(&held, desc, &plan);
     if (status != GYRE_OK)
         put_back(&held, desc, &plan);

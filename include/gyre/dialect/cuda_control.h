@@ -366,7 +366,7 @@ GYRE_HELPER int gyre_await_run_(const gyre_cuda_arguments &arguments, gyre_block
         if (verb == GYRE_VERB_RUN && view->queue_count > 0)
             return 1;
         while (threadIdx.x == 0 && !gyre_order_changed_(view))
-            gyre_rest_(2000);
+            gyre_rest_(GYRE_STANDS_SOON ? 100 : 2000);
     }
 }
 

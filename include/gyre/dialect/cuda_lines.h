@@ -17,8 +17,14 @@
 #ifndef GYRE_CUDA_POLL_SLOTS
 #define GYRE_CUDA_POLL_SLOTS 2 /* slots that a poll looks at, at most 8 */
 #endif
-#define GYRE_CUDA_STAGGER         900 /* clocks: half a poll */
-#define GYRE_CUDA_POLLS_PER_ORDER 16  /* polls between two looks at the order */
+#define GYRE_CUDA_STAGGER 900 /* clocks: half a poll */
+#if GYRE_STANDS_SOON
+#define GYRE_CUDA_POLLS_PER_ORDER 2
+#define GYRE_CUDA_POLL_OF_ORDER   1 /* the first one, too */
+#else
+#define GYRE_CUDA_POLLS_PER_ORDER 16 /* polls between two looks at the order */
+#define GYRE_CUDA_POLL_OF_ORDER   0
+#endif
 
 GYRE_HELPER void gyre_line_head_(gyre_chunk *line, gyre_u64 index, gyre_u32 length, gyre_u32 info)
 {
@@ -165,7 +171,7 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_cuda_arguments &arguments, gyre_blo
         gyre_served *queue = &view->served[which];
         const gyre_u64 first =
             __shfl_sync(0xffffffffu, lane == 0 ? atomicAdd(&queue->own.next, 0ull) : 0ull, 0);
-        const gyre_u32 asks = lane == 0 && ++polls % GYRE_CUDA_POLLS_PER_ORDER == 0;
+        const gyre_u32 asks = lane == 0 && ++polls % GYRE_CUDA_POLLS_PER_ORDER == GYRE_CUDA_POLL_OF_ORDER;
         gyre_chunk mine = {0, 0};
         gyre_u64 order = 0;
         if (number < GYRE_CUDA_POLL_SLOTS)

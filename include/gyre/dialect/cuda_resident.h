@@ -17,6 +17,11 @@
 
 #include "gyre/dialect/cuda_module.h"
 
+/* 1: looks for orders are made more often, and messages wait a little longer for that (`stands_soon` of [kernel.NAME]). */
+#ifndef GYRE_STANDS_SOON
+#define GYRE_STANDS_SOON 0
+#endif
+
 /* ---- memory across the bus ---- */
 
 /** A quarter of a line, which one thread moves at once. */
@@ -266,13 +271,17 @@ struct gyre_block_view {
     gyre_i64 told_due; /* of that, what the host was told */
 #endif
 };
-#define GYRE_NEVER_WOKEN_     ((gyre_i64)0x7fffffffffffffff)
-#define GYRE_NO_TIME_         (-GYRE_NEVER_WOKEN_ - 1)
-#define GYRE_GO_ORDER         0xffffffffu
-#define GYRE_LONE_FETCHED_    1u    /* the copy into the request's cell was started */
-#define GYRE_LONE_HERE_       2u    /* the request came by express lines, and is in its cell */
-#define GYRE_LONE_AWAITED_    3u    /* as HERE, and the reply goes by express lines */
+#define GYRE_NEVER_WOKEN_  ((gyre_i64)0x7fffffffffffffff)
+#define GYRE_NO_TIME_      (-GYRE_NEVER_WOKEN_ - 1)
+#define GYRE_GO_ORDER      0xffffffffu
+#define GYRE_LONE_FETCHED_ 1u /* the copy into the request's cell was started */
+#define GYRE_LONE_HERE_    2u /* the request came by express lines, and is in its cell */
+#define GYRE_LONE_AWAITED_ 3u /* as HERE, and the reply goes by express lines */
+#if GYRE_STANDS_SOON
+#define GYRE_CUDA_LOOK_CLOCKS 8000
+#else
 #define GYRE_CUDA_LOOK_CLOCKS 40000 /* clocks between two looks of a busy block at the host's words */
+#endif
 #define GYRE_CUDA_TURN_SHIFT                                                                                 \
     18 /* 2 to this power: clocks after which a busy queue lets the block's others in */
 

@@ -23,11 +23,19 @@
 #ifndef GYRE_SEEK_AHEAD
 #define GYRE_SEEK_AHEAD 4 /* workers that share a queue want to know the requests of this many looks ahead */
 #endif
+#if GYRE_STANDS_SOON
+#define GYRE_SEEK_POLLS_PER_ORDER 2
+#else
 #define GYRE_SEEK_POLLS_PER_ORDER 16 /* polls between two looks at the order */
+#endif
 /* after this many looks that found nothing, messages may be coming one at a time */
 #define GYRE_SEEK_QUIET 2
 /* Clocks between two looks of a resting block for another order. */
-#define GYRE_SEEK_ASK_HOST_CLOCKS  10000
+#if GYRE_STANDS_SOON
+#define GYRE_SEEK_ASK_HOST_CLOCKS 2000
+#else
+#define GYRE_SEEK_ASK_HOST_CLOCKS 10000
+#endif
 #define GYRE_SEEK_ASK_RELAY_CLOCKS 2000
 #define GYRE_SEEK_REST_NS          100 /* the rest of a worker while other workers look for it */
 #define GYRE_SEEK_TEAM_NS          8   /* added for each block that watches the same words */

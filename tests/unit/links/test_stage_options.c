@@ -21,6 +21,16 @@ static bool has(const char *kernel, const char *option)
     return strstr(options, option) != NULL;
 }
 
+/* Whoever did not ask for it keeps the code that it has. */
+START_TEST(kernels_that_stand_soon_are_compiled_for_that)
+{
+    sandbox_write("etc/gyre.ini",
+                  "[kernel.trainer]\nstands_soon = true\n[kernel.other]\nstands_soon = false\n");
+    ck_assert(has("trainer", " -DGYRE_STANDS_SOON=1"));
+    ck_assert(!has("other", "GYRE_STANDS_SOON") && !has("any", "GYRE_STANDS_SOON"));
+}
+END_TEST
+
 /* Programs subscribe to topics and outlets: on a GPU who sends to these is compiled for that, and nobody else. */
 START_TEST(senders_to_topics_and_outlets_are_compiled_for_programs)
 {
@@ -99,6 +109,7 @@ int main(void)
     Suite *suite = suite_create("stage_options");
     TCase *tcase = tcase_create("stage_options");
     tcase_add_checked_fixture(tcase, sandbox_make, sandbox_remove);
+    tcase_add_test(tcase, kernels_that_stand_soon_are_compiled_for_that);
     tcase_add_test(tcase, senders_to_topics_and_outlets_are_compiled_for_programs);
     tcase_add_test(tcase, kernels_of_a_pipeline_with_a_quota_are_compiled_for_that);
     tcase_add_test(tcase, kernels_whose_pipeline_asks_are_compiled_for_that);

@@ -76,13 +76,22 @@ static void note_quote(struct load *load, const quote_given *reply, const quote_
     *state = *reply;
 }
 
+/*
+ * A kernel may be paused while it is changed, and what it is changed to is compiled meanwhile: a large file for a GPU takes half a minute of
+ * a processor that others use as well.
+ */
+static uint64_t when_changed(void)
+{
+    return gyre_in_ms(patiently(180000));
+}
+
 static void send_next(struct sender *self)
 {
     const entry add = {add_of(self, self->sent)};
     const quote_asked quote = asked_by(self, self->sent);
     const bool is_ledger = self->load->kind == LOAD_LEDGER;
     must(gyre_send(self->queue, is_ledger ? (const void *)&add : &quote,
-                   is_ledger ? sizeof add : sizeof quote, NULL, soon()));
+                   is_ledger ? sizeof add : sizeof quote, NULL, when_changed()));
     self->sent++;
 }
 
@@ -96,7 +105,7 @@ static uint64_t take_next(struct sender *self)
     gyre_completion completion = {0};
     const uint64_t index = self->received;
     const quote_asked request = asked_by(self, index);
-    const gyre_status status = gyre_receive(self->queue, &reply, sizeof reply, &completion, soon());
+    const gyre_status status = gyre_receive(self->queue, &reply, sizeof reply, &completion, when_changed());
     if (status != GYRE_OK)
         fprintf(stderr, "queue %llu of %s: %llu sent, %llu received\n", (unsigned long long)self->number,
                 self->load->name, (unsigned long long)self->sent, (unsigned long long)index);
