@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/estimate/code_joins.h"
 #include "cli/estimate/code_loops.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
@@ -19,7 +20,7 @@
 #include "gyre/dialect/cpu_watch.h"
 #include "gyre/waiting.h"
 
-enum { OUTPUT_SIZE = 32 * 1024 * 1024, LINES_MAX = 4096, DEADLINE_S = 60 };
+enum { OUTPUT_SIZE = 32 * 1024 * 1024, LINES_MAX = 4096, DEADLINE_S = 60, FRAME_WITHOUT_ARRAYS = 64 };
 
 /* What is being read of objdump's output. */
 struct reading {
@@ -39,6 +40,7 @@ struct reading {
     char on_stack[8][8]; /* registers that hold an address of the handler's stack */
     uint32_t on_stack_count;
     code_loops loops;
+    code_joins joins;
     bool awaits
         [2]; /* a read waits: none was in this code without branches yet, or something was written since */
     char data[8][8]; /* registers that got a value from memory, or a part of one, in this step */
@@ -177,26 +179,6 @@ static void take_touches(struct reading *reading, uint64_t offset)
 
 /* ---- instructions ---- */
 
-static bool is_on_stack(const struct reading *reading, const char *name, size_t length)
-{
-    if ((length == 3 && (strncmp(name, "rbp", 3) == 0 || strncmp(name, "rsp", 3) == 0)))
-        return true;
-    for (uint32_t i = 0; i < reading->on_stack_count; i++)
-        if (strlen(reading->on_stack[i]) == length && strncmp(reading->on_stack[i], name, length) == 0)
-            return true;
-    return false;
-}
-
-/* Notes a register that gets an address of the stack: lea -0x120(%rbp),%r12. */
-static void note_pointer(struct reading *reading, const char *name, const char *operands)
-{
-    const char *const last = strrchr(operands, '%');
-    if (strcmp(name, "lea") != 0 || !last || (!strstr(operands, "(%rbp)") && !strstr(operands, "(%rsp)")) ||
-        reading->on_stack_count == 8)
-        return;
-    snprintf(reading->on_stack[reading->on_stack_count++], 8, "%.7s", last + 1);
-}
-
 /* The register that an operand names, without its width: "dx" of %edx, "r8" of %r8d. */
 static void name_register(const char *operand, char name[8])
 {
@@ -207,6 +189,34 @@ static void name_register(const char *operand, char name[8])
              (int)(operand + 1 + length - begin) < 7 ? (int)(operand + 1 + length - begin) : 7, begin);
     if (isdigit((unsigned char)name[1]))
         name[strcspn(name, "dwb")] = '\0';
+}
+
+static bool is_on_stack(const struct reading *reading, const char *name, size_t length)
+{
+    if ((length == 3 && (strncmp(name, "rbp", 3) == 0 || strncmp(name, "rsp", 3) == 0)))
+        return true;
+    char own[8];
+    name_register(name - 1, own);
+    for (uint32_t i = 0; i < reading->on_stack_count; i++)
+        if (strcmp(reading->on_stack[i], own) == 0)
+            return true;
+    return false;
+}
+
+/* Notes a register that gets an address of the stack, as of lea -0x120(%rbp),%r12, or another value. */
+static void note_pointer(struct reading *reading, const char *name, const char *operands)
+{
+    const char *const last = strrchr(operands, '%');
+    char target[8];
+    if (!last || strchr(last, ')') || strncmp(name, "cmp", 3) == 0 || strncmp(name, "test", 4) == 0)
+        return;
+    name_register(last, target);
+    for (uint32_t i = 0; i < reading->on_stack_count; i++)
+        if (strcmp(name, "add") != 0 && strcmp(reading->on_stack[i], target) == 0)
+            memcpy(reading->on_stack[i], reading->on_stack[--reading->on_stack_count], sizeof target);
+    if (strcmp(name, "lea") == 0 && (strstr(operands, "(%rbp)") || strstr(operands, "(%rsp)")) &&
+        reading->on_stack_count < 8)
+        memcpy(reading->on_stack[reading->on_stack_count++], target, sizeof target);
 }
 
 /* Follows where the values of registers come from. A mask takes a part of a value: x % 64. */
@@ -261,6 +271,15 @@ static bool is_single(const char *name)
             strncmp(own, "fm", 2) == 0 || strncmp(own, "fnm", 3) == 0);
 }
 
+/* sub $0x118,%rsp: a function that ran makes room for its arrays, and for what an x86-64 has no register for. */
+static void note_frame(struct reading *reading, const char *name, const char *operands)
+{
+    const uint64_t size =
+        strcmp(name, "sub") == 0 && strstr(operands, ",%rsp") ? strtoull(operands + 1, NULL, 16) : 0;
+    if (reading->step->executed > 0 && size > FRAME_WITHOUT_ARRAYS)
+        reading->code->frame += size - FRAME_WITHOUT_ARRAYS;
+}
+
 static void count_instruction(struct reading *reading, const char *name, const char *operands, uint64_t next)
 {
     code_line *const line = reading->line;
@@ -273,9 +292,10 @@ static void count_instruction(struct reading *reading, const char *name, const c
     reading->latest = 0;
     if (!reading->step || !line || reading->own)
         return;
-    code_loops_take(&reading->loops, reading->traffic, name, operands, next, &line->turns,
-                    (double)reading->step->issued);
+    code_loops_take(&reading->loops, reading->traffic, reading->step, line, name, operands, next);
+    weight = code_joins_take(&reading->joins, name, operands) ? 0 : weight;
     reading->latest = weight;
+    note_frame(reading, name, operands);
     reading->taken += !reading->admits && reading->step->executed > 0;
     line->issued += weight * (double)reading->step->issued;
     line->executed += weight * (double)reading->step->executed;
@@ -285,8 +305,11 @@ static void count_instruction(struct reading *reading, const char *name, const c
         line->doubles += weight * (double)reading->step->issued;
     if (is_single(name))
         line->singles += weight * (double)reading->step->issued;
-    line->local += local ? (double)reading->step->issued : 0;
+    if (!local)
+        return;
+    line->local += (double)reading->step->issued;
     line->spread += spread ? (double)reading->step->issued : 0;
+    code_loops_take_item(&reading->loops, &(code_item){next, line, (double)reading->step->issued, spread});
 }
 
 /* Takes the instruction before a call of a check back: it makes the call's argument. */
@@ -305,6 +328,7 @@ static bool take_check(struct reading *reading, const char *operands, uint64_t n
     if (strstr(operands, "<__sanitizer_cov_trace_pc")) {
         reading->step = find_step(reading->traffic, next);
         reading->data_count = 0;
+        reading->joins.count = 0;
         reading->latest = 0;
         reading->awaits[0] = reading->awaits[1] = true;
         return true;
@@ -372,7 +396,7 @@ static void take_text(struct reading *reading, char *text)
         if (is_instruction(text, &address)) {
             take_instruction(reading, text, next_address(next));
         } else if (text[0] == '0' && strchr(text, '<')) { /* a function begins */
-            code_loops_end(&reading->loops);
+            code_loops_end(&reading->loops, reading->traffic);
             reading->step = NULL;
             reading->line = NULL;
             reading->begins = true;
@@ -382,7 +406,7 @@ static void take_text(struct reading *reading, char *text)
             take_place(reading, text);
         }
     }
-    code_loops_end(&reading->loops);
+    code_loops_end(&reading->loops, reading->traffic);
 }
 
 /* ---- sums ---- */

@@ -38,7 +38,8 @@ typedef struct code_line {
 typedef struct code_lines {
     code_line *lines;
     size_t count;
-    code_line all; /* the sums */
+    code_line all;  /* the sums */
+    uint64_t frame; /* bytes that functions of the handler take for their arrays, about */
 } code_lines;
 
 /**

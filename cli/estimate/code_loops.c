@@ -10,6 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    TURNS_UNROLLED = 8, /* a loop of so many turns, or more, is worth it */
+    TURNS_FOLDED = 32
+};
+
 /* The register at a '%', without its width: "dx" of %edx, "r8" of %r8d. */
 static void name_of(const char *at, char name[8])
 {
@@ -46,13 +51,14 @@ static bool is_constant_step(const char *name, const char *operands)
            !strchr(operands, '(');
 }
 
-static void note_step(code_loops *loops, const char *operands, uint64_t at)
+static void note_step(code_loops *loops, const char *operands, uint64_t at, bool by_lanes)
 {
     const char *const last = strrchr(operands, '%');
     if (!last || loops->step_count == CODE_STEPS_MAX)
         return;
     code_step *const step = &loops->steps[loops->step_count++];
     step->at = at;
+    step->by_lanes = by_lanes;
     name_of(last, step->name);
 }
 
@@ -72,59 +78,128 @@ static void note_jump(code_loops *loops, const code_jump *jump)
     code_jump *const own = &loops->jumps[loops->jump_count++];
     *own = *jump;
     memcpy(own->compared, loops->compared, sizeof own->compared);
+    own->by_constant = loops->by_constant;
 }
 
-void code_loops_take(code_loops *loops, const traffic_file *traffic, const char *name, const char *operands,
-                     uint64_t next, double *turns, double issued)
+void code_loops_take(code_loops *loops, const traffic_file *traffic, const traffic_step *step,
+                     code_line *line, const char *name, const char *operands, uint64_t next)
 {
-    const bool steps = is_constant_step(name, operands);
+    /* lanes share the work of a loop by steps of gyre_lane_count */
+    const bool by_lanes =
+        loops->counts_lanes && strcmp(name, "add") == 0 && strncmp(operands, "%eax,%", 6) == 0;
+    const bool steps = by_lanes || is_constant_step(name, operands);
+    loops->counts_lanes = strncmp(name, "call", 4) == 0 && strstr(operands, "<gyre_lane_count");
     if (steps)
-        note_step(loops, operands, next);
+        note_step(loops, operands, next, by_lanes);
     if (name[0] == 'j' && strncmp(name, "jmp", 3) != 0) {
         const uint64_t to = strtoull(operands, NULL, 16);
         note_jump(loops, &(code_jump){.from = next,
                                       .to = to,
-                                      .turns = turns,
-                                      .issued = issued,
+                                      .line = line,
+                                      .issued = (double)step->issued,
+                                      .executed = (double)step->executed,
                                       .taken = to < next || has_run(traffic, to)});
     } else if (strncmp(name, "cmp", 3) == 0 || strncmp(name, "test", 4) == 0 ||
                (steps && strcmp(name, "lea") != 0)) {
         names_of(operands, loops->compared);
+        loops->by_constant = operands[0] == '$';
     } else if (strncmp(name, "mov", 3) != 0 && strcmp(name, "lea") != 0) {
         loops->compared[0][0] = loops->compared[1][0] = '\0';
     }
 }
 
-/* Whether a jump of a loop goes by a register that grows or shrinks by a constant in the loop. */
-static bool is_counted(const code_loops *loops, const code_jump *jump, const code_jump *back)
+/* The step of the register that a jump of a loop goes by; NULL: it does not grow or shrink by a constant in the loop. */
+static const code_step *find_step(const code_loops *loops, const code_jump *jump, const code_jump *back)
 {
     for (uint32_t i = 0; i < loops->step_count; i++) {
         const code_step *const step = &loops->steps[i];
         if (step->at > back->to && step->at <= back->from &&
             (strcmp(step->name, jump->compared[0]) == 0 || strcmp(step->name, jump->compared[1]) == 0))
-            return true;
+            return step;
     }
-    return false;
+    return NULL;
 }
 
 /* Whether a way out of the loop, or its end, depends on what was computed. */
 static bool is_open(const code_loops *loops, const code_jump *back)
 {
-    if (!is_counted(loops, back, back))
+    if (!find_step(loops, back, back))
         return true;
     for (uint32_t i = 0; i < loops->jump_count; i++) {
         const code_jump *const jump = &loops->jumps[i];
         if (jump->taken && jump->issued > 0 && jump->from > back->to && jump->from < back->from &&
-            (jump->to < back->to || jump->to >= back->from) && !is_counted(loops, jump, back))
+            (jump->to < back->to || jump->to >= back->from) && !find_step(loops, jump, back))
             return true;
     }
     return false;
 }
 
-void code_loops_end(code_loops *loops)
+static bool is_inner(const code_loops *loops, const code_jump *back)
 {
-    for (uint32_t i = 0; i < loops->jump_count; i++)
-        if (loops->jumps[i].to < loops->jumps[i].from && is_open(loops, &loops->jumps[i]))
-            *loops->jumps[i].turns += loops->jumps[i].issued;
-    loops->jump_count = loops->step_count = 0;
+    for (uint32_t i = 0; i < loops->jump_count; i++) {
+        const code_jump *const jump = &loops->jumps[i];
+        if (jump != back && jump->to < jump->from && jump->to >= back->to && jump->from <= back->from)
+            return false;
+    }
+    return true;
+}
+
+void code_loops_take_item(code_loops *loops, const code_item *item)
+{
+    if (loops->item_count < CODE_ITEMS_MAX)
+        loops->items[loops->item_count++] = *item;
+}
+
+/* How often the code before an address ran, from which a loop is entered. */
+static double entries(const traffic_file *traffic, uint64_t address)
+{
+    const traffic_step *before = NULL;
+    for (size_t i = 0; i < traffic->step_count; i++) {
+        const traffic_step *const step = &traffic->steps[i];
+        if (step->offset <= address && (!before || step->offset > before->offset))
+            before = step;
+    }
+    return before && before->issued ? (double)before->issued : 1;
+}
+
+/* In code without a loop the index is a number, and the array's items are in registers. */
+static void fold_items(const code_loops *loops, const code_jump *back)
+{
+    for (uint32_t i = 0; i < loops->item_count; i++) {
+        const code_item *const item = &loops->items[i];
+        if (item->spread || item->at <= back->to || item->at > back->from)
+            continue;
+        item->line->local -= item->issued;
+    }
+}
+
+/*
+ * The compiler makes one turn of four of an inner loop that counts far: its step, its comparison and its jump are there once. Of a few turns whose
+ * number it knows it leaves no loop.
+ */
+static void unroll(const code_loops *loops, const code_jump *back, const traffic_file *traffic, bool is_known)
+{
+    const double turns = back->issued / entries(traffic, back->to);
+    if (!is_known && turns < TURNS_UNROLLED)
+        return;
+    const bool is_folded = is_known && turns <= TURNS_FOLDED;
+    const double saved = is_folded ? 3 : 3 * 0.75;
+    if (is_folded)
+        fold_items(loops, back);
+    back->line->issued -= saved * back->issued;
+    back->line->executed -= saved * back->executed;
+}
+
+void code_loops_end(code_loops *loops, const traffic_file *traffic)
+{
+    for (uint32_t i = 0; i < loops->jump_count; i++) {
+        const code_jump *const jump = &loops->jumps[i];
+        if (jump->to >= jump->from)
+            continue;
+        if (is_open(loops, jump))
+            jump->line->turns += jump->issued;
+        else if (is_inner(loops, jump))
+            unroll(loops, jump, traffic, jump->by_constant && !find_step(loops, jump, jump)->by_lanes);
+    }
+    loops->jump_count = loops->step_count = loops->item_count = 0;
 }

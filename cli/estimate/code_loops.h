@@ -9,39 +9,55 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/estimate/code_lines.h"
 #include "cli/estimate/traffic_file.h"
 
-enum { CODE_JUMPS_MAX = 2048, CODE_STEPS_MAX = 1024 };
+enum { CODE_JUMPS_MAX = 2048, CODE_STEPS_MAX = 1024, CODE_ITEMS_MAX = 512 };
 
 /** A conditional jump. */
 typedef struct code_jump {
     uint64_t from, to;
-    double *turns; /* of its line */
-    double issued;
+    code_line *line;
+    double issued, executed;
     bool taken;          /* false: never */
+    bool by_constant;    /* it compares with one */
     char compared[2][8]; /* the registers that it goes by; "": none */
 } code_jump;
+
+/** An access to an array of the handler's own, by an index. */
+typedef struct code_item {
+    uint64_t at;
+    code_line *line;
+    double issued;
+    bool spread; /* by an index that comes from data */
+} code_item;
 
 /** A register grows or shrinks by a constant there. */
 typedef struct code_step {
     uint64_t at;
+    bool by_lanes; /* by the number of lanes, so in few turns */
     char name[8];
 } code_step;
 
 typedef struct code_loops {
     code_jump jumps[CODE_JUMPS_MAX]; /* of the function; more are left out */
     code_step steps[CODE_STEPS_MAX];
-    uint32_t jump_count, step_count;
+    code_item items[CODE_ITEMS_MAX];
+    uint32_t jump_count, step_count, item_count;
     char compared[2][8];
+    bool by_constant;
+    bool counts_lanes; /* the call before was one of gyre_lane_count */
 } code_loops;
 
 /**
- * An instruction, as objdump prints it; `next` is the address behind it, `issued` how often groups ran it. `turns` is of its line; `traffic` knows what was never
+ * An instruction of a line, as objdump prints it; `next` is the address behind it, `step` how often it ran; `traffic` knows what was never
  * run.
  */
-void code_loops_take(code_loops *loops, const traffic_file *traffic, const char *name, const char *operands,
-                     uint64_t next, double *turns, double issued);
-/** The function ends: adds to the turns of the lines of its loops, and forgets it. */
-void code_loops_end(code_loops *loops);
+void code_loops_take(code_loops *loops, const traffic_file *traffic, const traffic_step *step,
+                     code_line *line, const char *name, const char *operands, uint64_t next);
+/** Such an access, which the line has counted. */
+void code_loops_take_item(code_loops *loops, const code_item *item);
+/** The function ends: adds to the turns of the lines of its loops, takes off what a GPU's compiler takes off, and forgets it. */
+void code_loops_end(code_loops *loops, const traffic_file *traffic);
 
 #endif

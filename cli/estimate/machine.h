@@ -39,8 +39,9 @@ typedef struct machine {
     double even; /* the same by an index that all lanes share */
     double barrier, conflict;
     double function_barriers; /* a function of the block takes as long as so many barriers besides its two */
-    double atomic;            /* of one lane, on a word that others change, too */
-    double more_blocks;       /* how much longer the ring takes for each further block that is at work */
+    double function_alone; /* the same of a block of one group, whose lanes need not wait for another one */
+    double atomic;         /* of one lane, on a word that others change, too */
+    double more_blocks;    /* how much longer the ring takes for each further block that is at work */
     double
         blocks_call_ns; /* a call alone of a small message takes this much longer when there are several blocks */
     double failing_group_ns; /* of a message, where a lane of each group fails */

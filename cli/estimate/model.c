@@ -107,6 +107,13 @@ static double instruction_of_all(const model_handler *handler, const struct coun
                   chain_of(handler));
 }
 
+/* Which part of the arrays lies in local memory. The compiler keeps the others in registers. */
+static double local_share(const model_handler *handler)
+{
+    const double arrays = (double)handler->code->frame;
+    return handler->compiled && arrays > 0 ? smaller(1, (double)handler->spill_bytes / arrays) : 1;
+}
+
 /* Clocks of a window of `groups` groups, by parts; without the ring. */
 static void window(const model_handler *handler, const struct counts *counts, double groups, double *parts)
 {
@@ -127,11 +134,14 @@ static void window(const model_handler *handler, const struct counts *counts, do
     parts[MODEL_LOCAL] =
         handler->compiled && !handler->spill_bytes
             ? 0
-            : larger(counts->local * gpu->near / 2,
-                     groups * (counts->spread * gpu->local + (counts->local - counts->spread) * gpu->even));
+            : local_share(handler) * larger(counts->local * gpu->near / 2,
+                                            groups * (counts->spread * gpu->local +
+                                                      (counts->local - counts->spread) * gpu->even));
     parts[MODEL_SCRATCH] = groups * counts->conflicts * gpu->conflict + counts->scratch_waits * gpu->near +
                            (counts->scratch - counts->scratch_waits) * gpu->further_read;
-    parts[MODEL_BARRIERS] = (counts->barriers + counts->functions * gpu->function_barriers) * gpu->barrier;
+    parts[MODEL_BARRIERS] =
+        (counts->barriers + counts->functions * (groups > 1 ? gpu->function_barriers : gpu->function_alone)) *
+        gpu->barrier;
     parts[MODEL_ATOMICS] = groups * counts->atomics * gpu->atomic;
 }
 

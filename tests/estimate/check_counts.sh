@@ -73,6 +73,11 @@ for handler in mix_floats rounds; do
     checks=$((checks + 1))
     [[ "$out" != *'"turns":'[1-9]* ]] || fail "expected no turns of the loop that counts in $handler: $out"
 done
+# nor has one that goes on by the number of lanes, with messages of random fields
+run estimate "$handlers/block_1024.gyre.c" --lanes 64 --count 4 --timeout $((60000 * patience)) --json
+exits 0
+checks=$((checks + 1))
+[[ "$out" != *'"turns":'[1-9]* ]] || fail "expected no turns of the loop that lanes share: $out"
 
 # waits: a read behind a write waits again, and reads beside each other wait once
 works 5 3

@@ -19,7 +19,7 @@ grep -Eq "branches.gyre.c:(1[4-9]|2[01]): divergence: 16.0 of 32 lanes work here
 seq 2 2 128 | sed 's/.*/{"turns":1000,"seed":&}/' >"$folder/requests"
 estimates branches
 [[ "$out" != *divergence:* ]] || fail "expected no divergence"
-works 64 1000
+works 64 2000
 estimates chain
 prints "bound by  instructions:"
 
