@@ -53,19 +53,19 @@ def documents(text):
 
 
 def looks_of(shown):
-    """What top said of the kernel that handled most, look by look: from, to, messages a second."""
+    """What top said of the kernel that handled most, look by look: from, to, messages a second, how busy its blocks were."""
     kernels = {}
     for document in shown:
         for row in document["rows"]:
             if row["queue"] is None and "to_ns" in row:
                 looks = kernels.setdefault((row["pid"], row["record"]), {})
-                looks[row["to_ns"]] = (row["from_ns"], row["to_ns"], row["per_second"]["handled"])
-    chosen = max(kernels.values(), key=lambda looks: sum((to - start) * rate for start, to, rate in looks.values()), default={})
+                looks[row["to_ns"]] = (row["from_ns"], row["to_ns"], row["per_second"]["handled"], row["busy"])
+    chosen = max(kernels.values(), key=lambda looks: sum((to - start) * rate for start, to, rate, _ in looks.values()), default={})
     return [chosen[to] for to in sorted(chosen)]
 
 
 def messages_of(looks):
-    return sum(rate * (to - start) / 1e9 for start, to, rate in looks)
+    return sum(rate * (to - start) / 1e9 for start, to, rate, _ in looks)
 
 
 def rest_at(rounds, ns):
@@ -91,13 +91,13 @@ def compare(rounds, looks):
 
 
 def inside(rounds, looks):
-    """Looks that lie within one round and are at least half of it: top's rate, and the bench's in that round."""
-    for start, to, rate in looks:
+    """Looks that lie within one round and are at least half of it: top's rate and shares of blocks, and the bench's rate in that round."""
+    for start, to, rate, busy in looks:
         for each in rounds:
             length = each["end_ns"] - each["begin_ns"]
             if each["begin_ns"] <= start and to <= each["end_ns"] and 2 * (to - start) >= length:
                 yield {"seconds": (to - start) / 1e9, "top": rate,
-                       "bench": each["messages"] * 1e9 / length}
+                       "bench": each["messages"] * 1e9 / length, "busy": busy and busy["shares"]}
 
 
 def main():
@@ -124,7 +124,8 @@ def main():
     print(f"{row['case']} on {row['device']}: {found['rounds']} rounds, bench counted {found['bench_messages']}, top's rates make"
           f" {found['top_messages']:.0f}, {100 * found['difference']:+.4f} %")
     for each in found["inside"]:
-        print(f"  {each['seconds']:.3f} s of top: {each['top'] / 1e6:9.3f} M/s, the round: {each['bench'] / 1e6:9.3f} M/s")
+        shares = " ".join(f"{100 * share:.0f}" for share in each["busy"] or [])
+        print(f"  {each['seconds']:.3f} s of top: {each['top'] / 1e6:9.3f} M/s, the round: {each['bench'] / 1e6:9.3f} M/s; blocks busy: {shares} %")
     if options.json:
         with open(options.json, "w") as file:
             json.dump({"row": row, "found": found}, file)

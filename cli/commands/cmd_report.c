@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "cli/json/json.h"
+#include "cli/observed/rates_look.h"
 #include "cli/observed/stat_print.h"
+#include "cli/observed/why.h"
 #include "cli/base/output_file.h"
 #include "cli/doctor/report_parts.h"
 #include "cli/doctor/tar.h"
@@ -27,6 +29,7 @@ static const char HELP[] =
     "  processes.json  what gyre stat shows of each process, also of killed ones: counts, troubles and events\n"
     "  dumps.json      the same of what processes kept of themselves after a stall or a loss (observe.dumps)\n"
     "  metrics.txt     the same counts as text for Prometheus\n"
+    "  why.txt         what gyre why says of each kernel and pipeline: read this first\n"
     "\n"
     "No message is in it. Troubles and events are sentences of logs, with names of kernels, programs and files. Asks no process\n"
     "anything. A part that cannot be made says why in its place. Only you may read FILE.\n"
@@ -36,6 +39,8 @@ static const char HELP[] =
     "  and the options of every command: gyre help\n";
 
 #define FOLDER "gyre-report/"
+
+enum { RATES_MS = 2500 }; /* so long may it take until rates are known */
 
 /* Takes over the document's reference. */
 static bool add_json(cli_tar *tar, const char *name, json_t *document)
@@ -61,15 +66,45 @@ static bool add_metrics(cli_tar *tar, const observed_processes *processes)
     return written;
 }
 
+static bool add_why(cli_tar *tar, const rates_table *table)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return false;
+    for (size_t i = 0; i < table->count; i++)
+        if (table->rows[i].kind == GYRE_OBSERVE_KERNEL)
+            why_tell_kernel(out, table, i);
+    why_tell_pipelines(out, table, NULL);
+    const bool written = fclose(out) == 0 && cli_tar_add(tar, FOLDER "why.txt", text, size);
+    free(text);
+    return written;
+}
+
+/* Waits for the next look, as long as time is left. */
+static bool nap(void *left_ms, uint64_t milliseconds)
+{
+    uint64_t *left = left_ms;
+    if (*left < milliseconds)
+        return false;
+    *left -= milliseconds;
+    usleep((useconds_t)milliseconds * 1000);
+    return true;
+}
+
 static bool add_processes(cli_tar *tar, const cli_context *cli)
 {
     observed_source source;
     observed_processes processes = {0};
+    rates_table table = {0};
+    uint64_t left_ms = RATES_MS;
     int code = observed_begin(cli, NULL, NULL, &source);
     if (code == CLI_OK)
-        code = observed_open(&source, &processes);
+        code = rates_look_twice(&source, &processes, &table, nap, &left_ms);
     bool added = add_json(tar, FOLDER "processes.json", report_processes(&processes, code));
-    added = added && (code != CLI_OK || add_metrics(tar, &processes));
+    added = added && (code != CLI_OK || (add_metrics(tar, &processes) && add_why(tar, &table)));
+    rates_finish(&table);
     observed_finish(&processes);
     return added;
 }

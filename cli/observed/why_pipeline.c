@@ -160,7 +160,7 @@ size_t why_tell_pipelines(FILE *out, const rates_table *table, const char *name)
     size_t told = 0;
     for (size_t i = 0; i < table->links.count; i++) {
         if (table->links.rows[i].kind != GYRE_OBSERVE_PIPELINE ||
-            strcmp(table->links.rows[i].pipeline, name) != 0)
+            (name && strcmp(table->links.rows[i].pipeline, name) != 0))
             continue;
         tell_pipeline(out, table, i);
         told++;

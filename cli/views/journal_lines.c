@@ -7,6 +7,7 @@
 #include "cli/json/message_json.h"
 #include "core/base/error.h"
 #include "core/types/message.h"
+#include "gyre/header.h"
 #include "gyre/ring_layout.h"
 
 /* ---- messages ---- */
@@ -101,6 +102,18 @@ static const char *state_word(const struct gyre_journal_content *content, uint64
     return content->done[index - content->first] ? "covered" : "offered";
 }
 
+/* The trace is shown by itself as well, as gyre trace and the web write it. */
+static void write_header(const unsigned char *bytes, size_t size, FILE *out)
+{
+    gyre_header header = {0};
+    memcpy(&header, bytes, size < sizeof header ? size : sizeof header);
+    if (header.trace[0] || header.trace[1])
+        fprintf(out, ",\"trace\":\"%016" PRIx64 "%016" PRIx64 "\"", (uint64_t)header.trace[0],
+                (uint64_t)header.trace[1]);
+    fputs(",\"header\":", out);
+    message_json_write_hex(bytes, size, out);
+}
+
 void journal_view_write_request(const journal_view *view, uint64_t index, FILE *out)
 {
     const struct gyre_journal_content *content = &view->content;
@@ -116,10 +129,8 @@ void journal_view_write_request(const journal_view *view, uint64_t index, FILE *
         fputs(",\"message\":", out);
         write_message(view->request, request, out);
     }
-    if (request->header && content->open.header_size) {
-        fputs(",\"header\":", out);
-        message_json_write_hex(request->header, content->open.header_size, out);
-    }
+    if (request->header && content->open.header_size)
+        write_header(request->header, content->open.header_size, out);
     if (content->skipped[place] && !gyre_kept_is_query(request))
         fputs(",\"handled\":false", out);
     if (reply->payload) {

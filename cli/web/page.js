@@ -133,14 +133,23 @@ function columns(trips) {
     for (let octave = low; octave <= high; octave++) {
         const number = octaves.get(octave) || 0, size = number / most * (height - 14);
         svg.append(draw('rect', { class: 'column', x: (octave - low) * step + 2, y: height - size, width: step - 4, height: size }),
-            draw('text', { x: (octave - low) * step + 2, y: height - size - 3 }, number ? count(number) : ''),
-            draw('text', { x: (octave - low) * step + 2, y: height + 11 }, '<' + seconds(2 ** octave / 1e9)));
+            draw('text', { x: (octave - low + 0.5) * step, y: height - size - 3 }, number ? count(number) : ''),
+            draw('text', { x: (octave - low + 0.5) * step, y: height + 11 }, '<' + seconds(2 ** octave / 1e9)));
     }
     return make('div', { class: 'graph' }, svg);
 }
 
 // How long 99 of 100 messages took, if they were timed.
 function within(times, part) { return times && times[part] && times[part].count ? '99 % within ' + seconds(times[part].p99) : ''; }
+
+// Where three lines around (x, y), or below that, lie on nothing else. They join the areas that are taken.
+function free(areas, x, y) {
+    const own = { x: x - 64, y: y - 18, wide: 128, tall: 50 };
+    const meets = (other) => own.x < other.x + other.wide && other.x < own.x + own.wide && own.y < other.y + other.tall && other.y < own.y + own.tall;
+    while (areas.some(meets)) own.y += 6;
+    areas.push(own);
+    return own.y + 18;
+}
 
 // The kernels of a pipeline in columns by how far they are from where messages come in, and the links between them.
 function graph(process, pipeline) {
@@ -153,18 +162,19 @@ function graph(process, pipeline) {
     for (const name of names) {
         const column = depth.get(name), row = rows.get(column) || 0;
         rows.set(column, row + 1);
-        places.set(name, { x: column * (wide + 130) + 4, y: row * tall + 10 });
+        places.set(name, { x: column * (wide + 130) + 4, y: row * tall + 10, wide, tall: 44 });
     }
-    const width = (Math.max(...depth.values()) + 1) * (wide + 130) - 120, height = Math.max(...rows.values()) * tall + 10;
-    const svg = draw('svg', { width, height, role: 'img', 'aria-label': 'kernels of pipeline ' + pipeline.name + ' and their links' });
+    const areas = [...places.values()];
+    const svg = draw('svg', { role: 'img', 'aria-label': 'kernels of pipeline ' + pipeline.name + ' and their links' });
     for (const link of pipeline.links) {
         const from = places.get(link.from), to = places.get(link.to);
         const x1 = from.x + wide, y1 = from.y + 22, x2 = to.x, y2 = to.y + 22, full = link.waiting > link.capacity / 2;
-        svg.append(draw('path', { class: full ? 'full' : '', d: `M${x1},${y1} C${x1 + 60},${y1} ${x2 - 60},${y2} ${x2},${y2}` }),
-            draw('text', { class: 'small', x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 6 }, `${link.port}: ${count(link.sent)}`),
-            draw('text', { class: 'small', x: (x1 + x2) / 2, y: (y1 + y2) / 2 + 12 },
-                `${count(link.waiting)} wait` + (link.missed ? `, ${count(link.missed)} missed` : '')),
-            draw('text', { class: 'small', x: (x1 + x2) / 2, y: (y1 + y2) / 2 + 28 }, within(link.times, 'waited')));
+        const low = x2 > x1 ? 0 : 90; // a link that leads back passes below the kernels
+        const x = (x1 + x2) / 2, y = free(areas, x, (y1 + y2) / 2 + 0.75 * low);
+        svg.append(draw('path', { class: full ? 'full' : '', d: `M${x1},${y1} C${x1 + 60},${y1 + low} ${x2 - 60},${y2 + low} ${x2},${y2}` }),
+            draw('text', { class: 'small', x, y: y - 6 }, `${link.port}: ${count(link.sent)}`),
+            draw('text', { class: 'small', x, y: y + 12 }, `${count(link.waiting)} wait` + (link.missed ? `, ${count(link.missed)} missed` : '')),
+            draw('text', { class: 'small', x, y: y + 28 }, within(link.times, 'waited')));
     }
     for (const name of names) {
         const at = places.get(name), kernel = process.kernels.find((one) => one.name === name);
@@ -172,6 +182,7 @@ function graph(process, pipeline) {
             draw('text', { x: at.x + wide / 2, y: at.y + 19 }, name),
             draw('text', { class: 'small', x: at.x + wide / 2, y: at.y + 35 }, kernel ? count(kernel.now.handled) + ' a second' : ''));
     }
+    fill(svg, { width: (Math.max(...depth.values()) + 1) * (wide + 130) - 120, height: Math.max(...areas.map((area) => area.y + area.tall)) + 4 }, []);
     return make('section', {}, make('h3', {}, 'Pipeline ' + pipeline.name), span(within(pipeline.times, 'round_trip'), 'faint'), make('div', { class: 'graph' }, svg));
 }
 

@@ -98,6 +98,8 @@ static void compare_looks(const gyre_kernel *kernel, gyre_queue *queue, const gy
     /* the last look found this request first as well: it is so since then */
     seen->still_ns = !same ? 0 : seen->still_ns ? seen->still_ns : seen->looked_ns;
     seen->full_ns = keep_since(seen->full_ns, taken >= stats->capacity, now);
+    if (taken > seen->most)
+        seen->most = taken < stats->capacity ? taken : stats->capacity;
     note_losses(kernel, queue, stats, now);
     seen->first_unanswered = first;
     seen->looked = true;
@@ -172,6 +174,7 @@ static void observe_queue(const gyre_kernel *kernel, gyre_queue *queue)
     fill_stats(words, &stats);
     compare_looks(kernel, queue, &stats, unanswered, now);
     const struct gyre_queue_seen *seen = &gyre_view_of(queue)->seen;
+    words[GYRE_OBSERVE_QUEUE_HIGH_WATER] = stats.high_water > seen->most ? stats.high_water : seen->most;
     words[GYRE_OBSERVE_QUEUE_UNANSWERED] = unanswered;
     words[GYRE_OBSERVE_QUEUE_UNRECEIVED] = stats.sent > passed ? stats.sent - passed : 0;
     words[GYRE_OBSERVE_QUEUE_FULL_NS] = seen->full_ns;
@@ -343,7 +346,6 @@ static void fill_kernel(uint64_t words[GYRE_OBSERVE_WORDS], const gyre_kernel_in
     words[GYRE_OBSERVE_KERNEL_QUEUES] = info->queues;
     words[GYRE_OBSERVE_KERNEL_BLOCKS] = info->blocks;
     words[GYRE_OBSERVE_KERNEL_LANES] = info->lanes;
-    words[GYRE_OBSERVE_KERNEL_HEALTH] = info->health;
     words[GYRE_OBSERVE_KERNEL_RESTARTS] = info->restarts;
     words[GYRE_OBSERVE_KERNEL_CONDEMNED] = info->condemned;
     words[GYRE_OBSERVE_KERNEL_STALLS] = info->stalls;
@@ -367,6 +369,14 @@ static void fill_canary(uint64_t words[GYRE_OBSERVE_WORDS], const struct gyre_ke
     words[GYRE_OBSERVE_KERNEL_CANARY_FAILED] = canary->seen.next_failed;
 }
 
+/* What `info` says, unless the kernel got its device, or lost it, since `info` was made. Under the lock. */
+static gyre_kernel_health health_now(const gyre_kernel *kernel, const gyre_kernel_info *info)
+{
+    if (!kernel->resident)
+        return GYRE_HEALTH_DEAD;
+    return info->health == GYRE_HEALTH_DEAD ? GYRE_HEALTH_IDLE : info->health;
+}
+
 void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info)
 {
     uint64_t words[GYRE_OBSERVE_WORDS] = {0};
@@ -376,6 +386,7 @@ void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info)
     fill_kernel(words, info);
     words[GYRE_OBSERVE_KERNEL_TIMED_EVERY] = gyre_control_timed_every(kernel);
     pthread_mutex_lock(&kernel->lock);
+    words[GYRE_OBSERVE_KERNEL_HEALTH] = health_now(kernel, info);
     words[GYRE_OBSERVE_KERNEL_CLOSED_REFUSED] = kernel->losses_before.refused;
     words[GYRE_OBSERVE_KERNEL_CLOSED_LOST] = kernel->losses_before.lost;
     words[GYRE_OBSERVE_KERNEL_CLOSED_LAST_NS] = kernel->losses_before.last_ns;
@@ -393,6 +404,12 @@ void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info)
     }
     gyre_kernel_count_soon(kernel, info->handled);
     pthread_mutex_unlock(&kernel->lock);
+}
+
+void gyre_kernel_observe_start(const gyre_kernel *kernel)
+{
+    gyre_observation_value(gyre_runtime_observation(kernel->runtime), kernel->observed,
+                           GYRE_OBSERVE_KERNEL_HEALTH, GYRE_HEALTH_IDLE);
 }
 
 void gyre_kernel_unobserve(gyre_kernel *kernel)

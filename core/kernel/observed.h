@@ -11,6 +11,8 @@
 
 /** Writes the values of the kernel, from `info`, and of its queues. Takes the lock. */
 void gyre_kernel_observe(gyre_kernel *kernel, const gyre_kernel_info *info);
+/** Shows a kernel that was started as one that works: the last look found no device, and the next one may be far. Under the lock. */
+void gyre_kernel_observe_start(const gyre_kernel *kernel);
 /** Take the records of a kernel with its queues, or of one queue, out of the file. Called before they are freed, under the lock
  * where the queue is in a list. */
 void gyre_kernel_unobserve(gyre_kernel *kernel);

@@ -19,6 +19,7 @@
 #include "core/kernel/end.h"
 #include "core/kernel/keeper.h"
 #include "core/kernel/keyed.h"
+#include "core/kernel/observed.h"
 #include "core/kernel/queue_table.h"
 #include "core/pipeline/build.h"
 #include "core/types/buffers.h"
@@ -172,10 +173,12 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
         gyre_kernel_write_table(kernel, kernel->checkpoints != NULL);
         gyre_control_order(kernel, verb);
     }
-    if (status == GYRE_OK)
+    if (status == GYRE_OK) {
         gyre_kernel_set_state(kernel, active ? GYRE_KERNEL_ACTIVE : GYRE_KERNEL_INACTIVE);
-    else
+        gyre_kernel_observe_start(kernel);
+    } else {
         gyre_kernel_let_buffers_go(kernel);
+    }
     pthread_cond_broadcast(&kernel->changed);
     return status == GYRE_OK ? await_first_words(kernel) : status;
 }

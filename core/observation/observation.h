@@ -58,6 +58,9 @@ uint32_t gyre_observation_enter_once(struct gyre_observation *observation, const
 void gyre_observation_leave(struct gyre_observation *observation, uint32_t record);
 /** Notes the state of a record's object, and since when. No effect where the state stays. True: it changed. */
 bool gyre_observation_state(struct gyre_observation *observation, uint32_t record, uint32_t state);
+/** Writes one value of a record between two looks: word 0 stays what it is. Number 0 does nothing. */
+void gyre_observation_value(struct gyre_observation *observation, uint32_t record, uint32_t word,
+                            uint64_t value);
 /** Writes the values of a record: `words[1]` and following; word 0 becomes the time. Number 0 does nothing. */
 void gyre_observation_values(struct gyre_observation *observation, uint32_t record, const uint64_t *words,
                              size_t count);

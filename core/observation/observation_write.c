@@ -338,6 +338,18 @@ bool gyre_observation_state(struct gyre_observation *observation, uint32_t recor
 
 /* ---- looks ---- */
 
+void gyre_observation_value(struct gyre_observation *observation, uint32_t record, uint32_t word,
+                            uint64_t value)
+{
+    if (!is_writable(observation) || !record)
+        return;
+    pthread_mutex_lock(&observation->lock);
+    uint64_t *values = gyre_observation_at(observation, GYRE_OBSERVE_VALUES, record);
+    if (values && word && word < GYRE_OBSERVE_WORDS)
+        __atomic_store_n(&values[word], value, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&observation->lock);
+}
+
 void gyre_observation_values(struct gyre_observation *observation, uint32_t record, const uint64_t *words,
                              size_t count)
 {

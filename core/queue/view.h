@@ -27,6 +27,7 @@ struct gyre_queue_seen {
         told_discarded; /* of a lent queue: what its client said, as far as that is believed */
     uint64_t durable,
         unsaved_ns; /* of its journal, at the last look; since when it is behind and stands, 0: it is not so */
+    uint64_t most;  /* places that were taken at a look, at most: a lent queue has no other high water */
     bool counts_soon; /* its blocks were asked to count each message */
 };
 

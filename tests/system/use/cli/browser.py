@@ -96,6 +96,14 @@ def becomes(browser, what, expression, seconds):
     return time.monotonic() - began
 
 
+# Texts of a drawing that lie on each other or beyond its edge.
+MISPLACED = """[...document.querySelectorAll('svg')].flatMap((svg) => {
+    const edge = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll('text')].filter((text) => text.textContent).map((text) => [text.textContent, text.getBoundingClientRect()]);
+    return texts.filter(([, a], i) => a.left < edge.left || a.bottom > edge.bottom + 3 || texts.some(([, b], j) => i !== j &&
+        a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom)).map(([text]) => text);
+}).join('; ')"""
+
 with tempfile.TemporaryDirectory() as folder:
     browser = Browser(folder)
     try:
@@ -106,6 +114,8 @@ with tempfile.TemporaryDirectory() as folder:
         points = browser.value("document.querySelector('polyline').getAttribute('points')")
         becomes(browser, 'the curves move', "document.querySelector('polyline').getAttribute('points') !== " + json.dumps(points), 10)
         time.sleep(4 if shots else 0)
+        misplaced = browser.value(MISPLACED)
+        check(f'texts lie beside each other: {misplaced}', misplaced == '')
         browser.shoot('page')
         browser.size(400, 800)
         check('the page fits 400 pixels', browser.value('document.documentElement.scrollWidth') <= 400)

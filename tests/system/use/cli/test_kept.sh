@@ -79,6 +79,18 @@ own '{"account":1,"amount":5}' '{"account":2,"amount":6}'
 exits 0
 prints '{"count":2,"total":11}'
 
+# what outlives the program has the trace that the web gave the request
+rm "$journal"
+trace=4bf92f3577b34da6a3ce929d0e0e4736
+own --set queue.own.header=trace --trace "00-$trace-00f067aa0ba902b7-01" '{"account":1,"amount":5}' '{"account":2,"amount":6}'
+exits 0
+run journal print "$journal"
+exits 0
+prints '{"request":0,"is":"taken","message":{"account":1,"amount":5},"trace":"'"$trace"'","header":"'
+rm "$journal"
+own '{"account":1,"amount":5}' '{"account":2,"amount":6}'
+exits 0
+
 # room for more keys: told with the stage that has it
 own --set kernel.book.keys=5000 '{"account":1,"amount":1}'
 exits 1

@@ -51,6 +51,8 @@ holds processes.json "len(d['processes'][0]['events']) > 0" True
 checks=$((checks + 1))
 grep -q '^gyre_' "$folder/unpacked/gyre-report/metrics.txt" || fail "expected counts for Prometheus"
 checks=$((checks + 1))
+grep -q "^Kernel 'scale' of process $server" "$folder/unpacked/gyre-report/why.txt" || fail "expected what is wrong, as sentences"
+checks=$((checks + 1))
 if grep -rqE 'ter2|hunter|734411' "$report"; then fail "expected neither a secret nor a message in the report"; fi
 
 # a killed process is told, and files that no process of Gyre wrote, or that were cut, take nothing down

@@ -232,6 +232,41 @@ exits 0
 prints "removed"
 [[ ! -e "$black_box" ]] || fail "expected that the file is gone"
 
+# a file system without room, in which others left nothing: a sentence, and the service works; and one that is filled while it works
+full="$folder/full"
+mkdir "$full"
+if unshare -m mount -t tmpfs -o size=64k none "$full" 2>"$folder/err"; then
+    cat >"$folder/full.sh" <<'SCRIPT'
+mount -t tmpfs -o size=64k none "$1" || exit
+export GYRE_OBSERVE__FOLDER="$1/observed"
+for when in before after; do
+    : >"$2/ready"
+    [ "$when" = before ] && head -c 65536 /dev/zero >"$1/others"
+    "$GYRE" serve --backend cpu --set observe.every_ms=20 --socket "$2/socket" examples/command/scale.gyre.c >"$2/ready" 2>"$2/served-$when" &
+    while [ ! -s "$2/ready" ] && kill -0 $! 2>/dev/null; do sleep 0.02; done
+    [ "$when" = after ] && head -c 65536 /dev/zero >"$1/others" 2>/dev/null
+    for n in 1 2 3; do "$GYRE" call --attach scale --socket "$2/socket" '{"value":1,"factor":2}'; done
+    "$GYRE" stat --health scale
+    kill -TERM $!
+    wait $!
+    echo "$when: $?"
+    rm -rf "$1/others" "$1/observed"
+done
+SCRIPT
+    code=0 called="gyre serve where an observation file has no room"
+    unshare -m sh "$folder/full.sh" "$full" "$folder" >"$folder/out" 2>"$folder/err" || code=$?
+    out="$(<"$folder/out")" err="$(cat "$folder/err" "$folder/served-before")"
+    exits 0
+    prints "before: 0"
+    prints "after: 0"
+    checks=$((checks + 1))
+    [[ "$(grep -c '{"scaled":2.0}' "$folder/out")" == 6 ]] || fail "expected six answers"
+    says "this process cannot be observed from outside: no file can be made in '$full/observed' (No space left on device)"
+    prints "kernel 'scale' of process "
+else
+    echo "not checked: a full file system, which this user may not make: $(<"$folder/err")"
+fi
+
 # a server that ends leaves nothing; its troubles are told while it is there
 start_server examples/command/scale.gyre.c
 run doctor --backend cpu --clean

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The two forms of gyre trace say the same, and each keeps to its published format. Where Perfetto's own Python package is there
-# (pip install perfetto; GYRE_PERFETTO_PYTHON: a Python that has it), it reads the same out of Perfetto's form.
+# (pip install perfetto; GYRE_TEST_PERFETTO: a Python that has it), it reads the same out of Perfetto's form.
 set -u
 # shellcheck source=tests/system/use/cli/expect.sh
 source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
@@ -12,7 +12,7 @@ mkdir -p "$XDG_CACHE_HOME" "$TMPDIR" "$XDG_RUNTIME_DIR"
 unset GYRE_BACKEND
 background=''
 trap 'kill -KILL $background 2>/dev/null; rm -rf "$folder"' EXIT
-python="${GYRE_PERFETTO_PYTHON:-python3}"
+python="${GYRE_TEST_PERFETTO:-python3}"
 
 # same EXPRESSION FILE: the timelines of an observation file, in both forms, say the same, of which the expression is true.
 same()
