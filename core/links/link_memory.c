@@ -400,6 +400,12 @@ static void write_inlets(const gyre_pipeline *pipeline, const struct gyre_link *
                                          .control = pipeline->nodes[link->from].facts.control};
 }
 
+/* Whether the links lie in memory of this process, and a device that moves messages by itself reaches them across its bus. */
+static bool is_across_bus(const gyre_pipeline *pipeline)
+{
+    return pipeline->nodes[0].facts.in_worker && !pipeline->nodes[0].facts.by_threads;
+}
+
 static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_table *table)
 {
     table->entry_count = (gyre_u32)pipeline->entry_count;
@@ -410,6 +416,9 @@ static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_tab
         gyre_node_describe_entry(pipeline->entries[i].queue, entry);
         if (pipeline->entries[i].node != node)
             entry->serial = 0; /* the number is one of another kernel's table */
+        if (pipeline->outlets && is_across_bus(pipeline))
+            entry->slots.foreign |=
+                GYRE_FOREIGN_REPLIES; /* a fence: who sees a completion sees what was sent */
         entry->flows = pipeline->entries[i].flows.address + sizeof(gyre_flow_head);
         entry->memory = pipeline->nodes[node].memory;
     }
@@ -463,9 +472,7 @@ static gyre_u32 use_of(const gyre_pipeline *pipeline, int node, uint32_t port)
 {
     for (int i = 0; i < pipeline->link_count; i++)
         if (is_branch(&pipeline->links[i], node, port) && pipeline->links[i].pool[0])
-            return pipeline->nodes[node].facts.is_shared || pipeline->nodes[node].facts.in_worker
-                       ? GYRE_PORT_POOL
-                       : GYRE_PORT_LINKED;
+            return pipeline->nodes[node].facts.by_threads ? GYRE_PORT_POOL : GYRE_PORT_LINKED;
     return GYRE_PORT_TOPIC;
 }
 
@@ -509,7 +516,7 @@ static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table
     table->port_count = gyre_asks_port_count(pipeline, node);
     table->answers = (pipeline->nodes[node].answers ? GYRE_TABLE_ANSWERS : 0) |
                      (pipeline->nodes[node].facts.in_worker ? GYRE_TABLE_TELLS : 0) |
-                     (pipeline->is_far ? GYRE_TABLE_FAR : 0);
+                     (pipeline->is_far || is_across_bus(pipeline) ? GYRE_TABLE_FAR : 0);
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
         if (link->to == node && !link->dropped) {
