@@ -167,7 +167,7 @@ gyre_status gyre_subscriber_make(gyre_pipeline *pipeline, const char *topic, con
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a subscription");
     pthread_mutex_init(&subscriber->lock, NULL);
     pthread_cond_init(&subscriber->left, NULL);
-    if (pipeline->nodes[0].facts.in_worker && !pipeline->nodes[0].facts.by_threads) {
+    if (gyre_pipeline_is_across_bus(pipeline)) {
         free(subscriber);
         return gyre_error_set(
             GYRE_UNIMPLEMENTED,
