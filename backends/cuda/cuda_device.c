@@ -345,7 +345,7 @@ enum {
     OWN_SHARED = 48 * 1024, /* staging and bookkeeping of the resident loop */
     LINKING = GYRE_LINKING_YES | GYRE_LINKING_FOREIGN | GYRE_LINKING_CHANGES | GYRE_LINKING_COPIES |
               GYRE_LINKING_ASKS | GYRE_LINKING_POOLS | GYRE_LINKING_ROUNDS | GYRE_LINKING_LEVELS |
-              GYRE_LINKING_CHOICES,
+              GYRE_LINKING_CHOICES | GYRE_LINKING_WORKER,
     /* most scratch on any device: a kernel that runs on capability 8.0 runs on later ones */
     SCRATCH_MAX = 160 * 1024
 };

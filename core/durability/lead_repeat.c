@@ -7,22 +7,19 @@
 #include "core/durability/lead.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/dispatch/dispatch.h"
-#include "core/durability/replay.h"
 #include "core/queue/bells.h"
 #include "core/queue/progress.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
 #include "core/ring/ready.h"
+#include "core/stages/again.h"
 #include "core/stages/log.h"
-#include "core/stages/seals.h"
 #include "core/stages/taken.h"
-#include "gyre/waiting.h"
 
 #define LOOK_NS UINT64_C(20000)
 
@@ -111,6 +108,13 @@ static bool has_something(const gyre_queue *queue, struct gyre_logged_request *r
     return gyre_queue_log_next(queue, &index, gyre_queue_log_end(queue), request);
 }
 
+/* Whether the device would handle a request again that has a completion, since it does not pass over such. */
+static bool is_overtaken(const struct gyre_checkpoints *checkpoints, const gyre_queue *queue)
+{
+    return !gyre_dispatch_device_info(checkpoints->device)->can_skip &&
+           gyre_queue_end_of_overtaken(queue) != gyre_queue_first_unanswered(queue);
+}
+
 /* From here on the device takes what has no completion. */
 static void forget_taken(const struct gyre_checkpoints *checkpoints)
 {
@@ -124,36 +128,17 @@ bool gyre_lead_prepare(const struct gyre_checkpoints *checkpoints)
     bool found = !request.payload; /* without memory: gyre_lead_repeat says so */
     for (const gyre_queue *queue = checkpoints->entry; queue; queue = gyre_view_of(queue)->led_next) {
         gyre_taken_note(queue);
-        found = found || has_something(queue, &request);
+        found = found || has_something(queue, &request) || is_overtaken(checkpoints, queue);
     }
     free(request.payload);
     for (const gyre_queue *queue = checkpoints->entry; found && queue; queue = gyre_view_of(queue)->led_next)
-        gyre_replay_empty(gyre_view_of(queue)->repeater);
+        gyre_again_empty(gyre_view_of(queue)->repeater);
     if (!found)
         forget_taken(checkpoints);
     return found;
 }
 
 /* ---- handling again ---- */
-
-/* Completes request `index` of the source, which has no completion, as request `again` of the target was. */
-static void hand_over(const struct source *source, uint64_t again)
-{
-    const struct gyre_ring *from = gyre_ring_of(source->target), *to = gyre_ring_of(source->queue);
-    const uint64_t index = source->index;
-    const gyre_slot *reply = gyre_reply_slot(from, again);
-    gyre_slot *out = gyre_reply_slot(to, index);
-    const uint32_t most = from->reply_size > sizeof(gyre_failure) ? from->reply_size : sizeof(gyre_failure),
-                   told = __atomic_load_n(&reply->length, __ATOMIC_RELAXED); /* a worker may write there */
-    const uint32_t length = told < most ? told : most;
-    memcpy(out + 1, reply + 1, length);
-    out->length = length;
-    out->info = reply->info;
-    if (to->slots.sealed)
-        gyre_seals_reply(source->queue, index);
-    __atomic_store_n(&out->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
-    gyre_bell_ring(&to->shared->device.bell, INT_MAX);
-}
 
 /* Drops the completions that came. `one`: the only one goes to the request that comes next there. */
 static uint64_t take_completions(const struct repeat *repeat, const struct source *one)
@@ -165,7 +150,7 @@ static uint64_t take_completions(const struct repeat *repeat, const struct sourc
     while (gyre_peek(repeat->target, views, sizeof views / sizeof views[0], &found, GYRE_NO_WAIT) ==
            GYRE_OK) {
         if (one && found)
-            hand_over(one, views[0].index);
+            gyre_again_hand_over(one->target, views[0].index, one->queue, one->index);
         gyre_release_views(repeat->target, found);
         count += found;
     }

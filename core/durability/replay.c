@@ -27,6 +27,7 @@
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
 #include "core/queue/state.h"
+#include "core/stages/again.h"
 #include "core/stages/log.h"
 
 #define LOOK_NS UINT64_C(20000)
@@ -81,18 +82,6 @@ static bool has_something(const gyre_kernel *kernel, const gyre_queue *queue)
     return gyre_queue_log_next(queue, &index, end_of(kernel, queue), &request);
 }
 
-void gyre_replay_empty(gyre_queue *queue)
-{
-    gyre_view view;
-    size_t found = 0;
-    gyre_error_hold();
-    gyre_queue_complete_unhandled(queue);
-    while (gyre_peek(queue, &view, 1, &found, GYRE_NO_WAIT) == GYRE_OK && found)
-        gyre_release_views(queue, 1);
-    gyre_error_let_go();
-    gyre_queue_set_claim(queue, gyre_queue_next_index(queue));
-}
-
 bool gyre_replay_prepare(gyre_kernel *kernel)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
@@ -103,7 +92,7 @@ bool gyre_replay_prepare(gyre_kernel *kernel)
     if (!any)
         return false;
     checkpoints->replaying = true;
-    gyre_replay_empty(checkpoints->replay);
+    gyre_again_empty(checkpoints->replay);
     gyre_kernel_show_only(kernel, checkpoints->replay);
     gyre_control_order(kernel, GYRE_VERB_RUN);
     return true;

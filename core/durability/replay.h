@@ -23,8 +23,6 @@ bool gyre_replay_prepare(gyre_kernel *kernel);
  */
 gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, uint64_t deadline_ns),
                             void *context);
-/** Drops the messages that a dead device left in a queue by which requests are handled again. No device has it. */
-void gyre_replay_empty(gyre_queue *queue);
 /** Lets a kernel that was just launched handle the requests of a journal again. Under kernel->lock, given up meanwhile. */
 gyre_status gyre_replay_start(gyre_kernel *kernel, gyre_resident *resident);
 

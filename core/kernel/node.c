@@ -25,6 +25,7 @@ struct gyre_node_facts gyre_node_facts_of(const gyre_kernel *kernel)
                                     .device = kernel->dispatch,
                                     .blocks = kernel->blocks,
                                     .movers = in_host ? 1 : kernel->blocks,
+                                    .by_threads = links & GYRE_LINKING_SHARED,
                                     .in_host = in_host,
                                     .is_shared = !in_worker && links & GYRE_LINKING_SHARED,
                                     .in_worker = in_worker,

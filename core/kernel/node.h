@@ -18,7 +18,8 @@ struct gyre_node_facts {
     uint32_t blocks;
     uint32_t
         movers; /* blocks that take and send messages of links by themselves; 1: the device does it for all of them */
-    bool in_host; /* links of this kernel lie in memory of this process */
+    bool by_threads; /* threads of a process, this one or a worker, move messages of links for the device */
+    bool in_host;    /* links of this kernel lie in memory of this process */
     bool
         is_shared; /* and so do those to kernels of other devices of this process of which that is said (GYRE_LINKING_SHARED) */
     bool

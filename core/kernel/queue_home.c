@@ -11,8 +11,6 @@
 #include "core/dispatch/dispatch.h"
 #include "core/queue/queue.h"
 #include "core/queue/resume.h"
-#include "core/queue/state.h"
-#include "core/ring/ring_message.h"
 
 static gyre_status show_ring(struct gyre_dispatch *device, const gyre_queue *queue, void **memory,
                              uint64_t *address)
@@ -103,20 +101,10 @@ gyre_status gyre_queue_take_home(const gyre_kernel *kernel, gyre_queue *queue)
     return GYRE_OK;
 }
 
-static bool is_in_order(const gyre_queue *queue)
-{
-    const uint64_t first = gyre_queue_first_unanswered(queue);
-    const uint64_t end = gyre_received(queue) + gyre_ring_of(queue)->capacity;
-    for (uint64_t index = first; index < end; index++)
-        if (gyre_reply_ready(gyre_ring_of(queue), index))
-            return false;
-    return true;
-}
-
 bool gyre_queues_are_in_order(const gyre_kernel *kernel)
 {
     for (const gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
-        if (!is_in_order(queue))
+        if (gyre_queue_end_of_overtaken(queue) != gyre_queue_first_unanswered(queue))
             return false;
     return true;
 }

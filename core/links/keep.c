@@ -13,10 +13,11 @@
 #include "core/links/joined.h"
 #include "core/links/keep_journal.h"
 #include "core/links/pipeline.h"
+#include "core/links/repeaters.h"
 #include "core/plan/shape.h"
 #include "core/queue/queue.h"
 
-enum { REPEATER_SLOTS_MAX = 1024, POLL_NS = 20000, POLL_MOST_NS = 1000000 };
+enum { POLL_NS = 20000, POLL_MOST_NS = 1000000 };
 
 static bool is_kept(const struct gyre_node *node)
 {
@@ -58,34 +59,6 @@ static gyre_status check_stages(const gyre_pipeline *pipeline, const struct gyre
     return status;
 }
 
-/* Opens the queue by which requests that came at this node are handled again. */
-static gyre_status open_repeater(gyre_pipeline *pipeline, int node, uint64_t most)
-{
-    gyre_queue *repeater = NULL;
-    gyre_queue_desc desc = {.size = sizeof desc, .capacity = 1, .policy = GYRE_FULL_REJECT};
-    while (desc.capacity < REPEATER_SLOTS_MAX && desc.capacity < most)
-        desc.capacity *= 2;
-    const struct gyre_entry_wish wish = {.desc = &desc, .section = pipeline->name, .repeats = true};
-    const gyre_status status = gyre_entries_open(pipeline, node, &wish, &repeater);
-    if (status != GYRE_OK)
-        return gyre_error_add(status, "for checkpoints");
-    gyre_node_reserve_entry(repeater);
-    for (int i = 0; i < pipeline->entry_count; i++)
-        if (pipeline->entries[i].queue == repeater)
-            pipeline->entries[i].repeats = true;
-    return GYRE_OK;
-}
-
-static gyre_status open_repeaters(gyre_pipeline *pipeline)
-{
-    const uint64_t most = gyre_ring_of(pipeline->entries[0].queue)->capacity;
-    gyre_status status = GYRE_OK;
-    for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
-        if (pipeline->nodes[i].enters)
-            status = open_repeater(pipeline, i, most);
-    return status;
-}
-
 uint64_t gyre_keep_deadline(const gyre_pipeline *pipeline)
 {
     return gyre_clock_ns() + gyre_config_ns(pipeline->runtime->config, GYRE_SECTION_KERNEL,
@@ -107,10 +80,10 @@ gyre_status gyre_keep_begin(gyre_pipeline *pipeline)
     struct gyre_pipeline_keep *keep = &pipeline->keep;
     const int leader = find_leader(pipeline);
     if (leader == GYRE_NODE_NOWHERE)
-        return GYRE_OK;
+        return gyre_repeaters_begin(pipeline);
     gyre_status status = check_stages(pipeline, &pipeline->nodes[leader]);
     if (status == GYRE_OK)
-        status = open_repeaters(pipeline);
+        status = gyre_repeaters_open(pipeline, gyre_ring_of(pipeline->entries[0].queue)->capacity);
     if (status != GYRE_OK)
         return status;
     const bool in_journal = gyre_node_entry_has_journal(pipeline->entries[0].queue);
@@ -369,7 +342,7 @@ gyre_status gyre_keep_save(gyre_pipeline *pipeline, uint64_t deadline_ns)
 bool gyre_keep_prepare(gyre_pipeline *pipeline)
 {
     if (!pipeline->keep.leader)
-        return false;
+        return gyre_repeaters_prepare(pipeline);
     const bool repeats = gyre_node_prepare_repeat(pipeline->keep.leader);
     for (int i = 0; i < pipeline->entry_count; i++)
         if (pipeline->entries[i].is_led)
@@ -398,9 +371,13 @@ static bool watch(void *context, uint64_t deadline_ns)
 
 gyre_status gyre_keep_repeat(gyre_pipeline *pipeline)
 {
-    const gyre_status status = gyre_node_repeat(pipeline->keep.leader, watch, pipeline);
-    if (status == GYRE_OK)
+    const bool led = pipeline->keep.leader != NULL;
+    const gyre_status status = led ? gyre_node_repeat(pipeline->keep.leader, watch, pipeline)
+                                   : gyre_repeaters_repeat(pipeline, watch);
+    if (status == GYRE_OK && led)
         for_led(pipeline, gyre_node_end_repeats);
+    else if (status == GYRE_OK)
+        gyre_repeaters_end(pipeline);
     for_stages(pipeline, gyre_node_pause_again);
     return status;
 }

@@ -3,8 +3,10 @@
 #include "core/links/kept.h"
 
 #include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
 #include "core/kernel/node_keep.h"
 #include "core/links/pipeline.h"
+#include "core/links/repeaters.h"
 
 /* The flows of an entry, where they say when its requests were taken; NULL: they do not. */
 static const gyre_flow *find_times(const struct gyre_pipeline_entry *entry)
@@ -17,6 +19,12 @@ static const gyre_flow *find_times(const struct gyre_pipeline_entry *entry)
 
 gyre_status gyre_keep_check_entry(const gyre_pipeline *pipeline, int node, const struct gyre_entry_wish *wish)
 {
+    if (!pipeline->keep.leader && wish->lent && gyre_repeaters_are_needed(pipeline))
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "pipeline '%s' is in a worker process of backend '%s', and takes no other programs there: leave isolation = "
+            "process out, or run its kernels on backend 'cpu'",
+            pipeline->name, gyre_dispatch_backend(pipeline->device));
     if (!pipeline->keep.leader)
         return GYRE_OK;
     if (wish->lent)
@@ -42,21 +50,13 @@ gyre_status gyre_keep_check_entry(const gyre_pipeline *pipeline, int node, const
         pipeline->name, pipeline->nodes[is_first_timed ? node : pipeline->entries[0].node].facts.name);
 }
 
-static gyre_queue *find_repeater(const gyre_pipeline *pipeline, int node)
-{
-    const struct gyre_pipeline_entry *entry = pipeline->entries;
-    while (!entry->repeats || entry->node != node)
-        entry++;
-    return entry->queue;
-}
-
 gyre_status gyre_keep_add_entry(gyre_pipeline *pipeline, struct gyre_pipeline_entry *entry)
 {
     const struct gyre_pipeline_keep *keep = &pipeline->keep;
     if (!keep->leader)
-        return GYRE_OK;
-    const gyre_status status =
-        gyre_node_lead(keep->leader, entry->queue, find_repeater(pipeline, entry->node), find_times(entry));
+        return gyre_repeaters_add_entry(pipeline, entry);
+    const gyre_status status = gyre_node_lead(keep->leader, entry->queue,
+                                              gyre_repeaters_find(pipeline, entry->node), find_times(entry));
     entry->is_led = status == GYRE_OK;
     if (entry->is_led && keep->holds)
         gyre_node_hold_entry(entry->queue);

@@ -367,11 +367,10 @@ gyre_status gyre_link_memory_settled(const gyre_pipeline *pipeline, const struct
     bool busy = false;
     gyre_node_describe_entry(entry->queue, &described);
     const uint64_t capacity = described.slots.capacity;
-    const bool afar = !(gyre_dispatch_device_info(pipeline->device)->knows_links &
-                        (GYRE_LINKING_HOST | GYRE_LINKING_CLIENTS));
+    const uint32_t near = GYRE_LINKING_HOST | GYRE_LINKING_CLIENTS;
+    const uint64_t most = gyre_dispatch_device_info(pipeline->device)->knows_links & near ? 1 : FLOWS_AT_ONCE;
     for (uint64_t i = 0, count; i < capacity && status == GYRE_OK && !busy; i += count) {
-        count = afar ? FLOWS_AT_ONCE : 1;
-        count = count < capacity - i ? count : capacity - i;
+        count = most < capacity - i ? most : capacity - i;
         status = read_busy(entry, i, count, &busy);
     }
     *settled = status == GYRE_OK && !busy;
@@ -410,6 +409,9 @@ static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_tab
         gyre_node_describe_entry(pipeline->entries[i].queue, entry);
         if (pipeline->entries[i].node != node)
             entry->serial = 0; /* the number is one of another kernel's table */
+        if (pipeline->outlets && gyre_pipeline_is_across_bus(pipeline))
+            entry->slots.foreign |=
+                GYRE_FOREIGN_REPLIES; /* a fence: who sees a completion sees what was sent */
         entry->flows = pipeline->entries[i].flows.address + sizeof(gyre_flow_head);
         entry->memory = pipeline->nodes[node].memory;
     }
@@ -463,9 +465,7 @@ static gyre_u32 use_of(const gyre_pipeline *pipeline, int node, uint32_t port)
 {
     for (int i = 0; i < pipeline->link_count; i++)
         if (is_branch(&pipeline->links[i], node, port) && pipeline->links[i].pool[0])
-            return pipeline->nodes[node].facts.is_shared || pipeline->nodes[node].facts.in_worker
-                       ? GYRE_PORT_POOL
-                       : GYRE_PORT_LINKED;
+            return pipeline->nodes[node].facts.by_threads ? GYRE_PORT_POOL : GYRE_PORT_LINKED;
     return GYRE_PORT_TOPIC;
 }
 
@@ -509,7 +509,7 @@ static void write_links(const gyre_pipeline *pipeline, int node, gyre_link_table
     table->port_count = gyre_asks_port_count(pipeline, node);
     table->answers = (pipeline->nodes[node].answers ? GYRE_TABLE_ANSWERS : 0) |
                      (pipeline->nodes[node].facts.in_worker ? GYRE_TABLE_TELLS : 0) |
-                     (pipeline->is_far ? GYRE_TABLE_FAR : 0);
+                     (pipeline->is_far || gyre_pipeline_is_across_bus(pipeline) ? GYRE_TABLE_FAR : 0);
     for (int i = 0; i < pipeline->link_count; i++) {
         const struct gyre_link *link = &pipeline->links[i];
         if (link->to == node && !link->dropped) {

@@ -10,6 +10,7 @@
 #include "core/kernel/visit.h"
 #include "core/links/link_sizes.h"
 #include "core/links/joined.h"
+#include "core/links/repeaters.h"
 #include "core/links/station.h"
 #include "core/queue/end.h"
 #include "core/queue/queue.h"
@@ -349,6 +350,8 @@ static gyre_status make_part(struct gyre_pipeline_part *part, const struct gyre_
         if (status == GYRE_OK)
             choose_window(&part->stations[i], calls);
     }
+    if (status == GYRE_OK)
+        status = gyre_repeaters_begin(part->inner);
     for (uint32_t i = 0; i < part->station_count && status == GYRE_OK; i++)
         status = gyre_station_start(&part->stations[i]);
     free(calls);

@@ -170,6 +170,12 @@ struct gyre_pipeline {
     pthread_cond_t left; /* a visitor left; with runtime->lock */
 };
 
+/** Whether its links lie in memory of this process, and a device in a worker that moves messages by itself reaches them across its bus. */
+static inline bool gyre_pipeline_is_across_bus(const gyre_pipeline *pipeline)
+{
+    return pipeline->nodes[0].facts.in_worker && !pipeline->nodes[0].facts.by_threads;
+}
+
 /* ---- entries.c ---- */
 
 /** How a queue to an entry is made. */

@@ -276,10 +276,12 @@ static void *feed(void *context)
  */
 static struct gyre_station_place *find_place(struct gyre_pipeline_part *part, uint64_t origin)
 {
-    if (GYRE_ORIGIN_TABLE(origin) >= part->station_count)
+    const bool repeated = part->repeating && GYRE_ORIGIN_TABLE(origin) == part->repeating_number;
+    if (!repeated && GYRE_ORIGIN_TABLE(origin) >= part->station_count)
         return NULL;
-    struct gyre_station *station = &part->stations[GYRE_ORIGIN_TABLE(origin)];
-    const uint64_t number = GYRE_ORIGIN_PLACE(origin) & (station->capacity - 1);
+    struct gyre_station *station = repeated ? part->repeating : &part->stations[GYRE_ORIGIN_TABLE(origin)];
+    const uint64_t index = repeated ? part->repeating_index : GYRE_ORIGIN_PLACE(origin);
+    const uint64_t number = index & (station->capacity - 1);
     pthread_mutex_lock(&station->lock);
     const bool is_under_way =
         ((number - station->returned) & (station->capacity - 1)) < station->begun - station->returned;
@@ -459,19 +461,49 @@ static void drop_unanswered(struct gyre_station *station)
             drop_carried(&station->places[i & (station->capacity - 1)]);
 }
 
-gyre_status gyre_stations_renew(const gyre_pipeline *inner)
+static struct gyre_pipeline_part *part_of(const gyre_pipeline *inner)
 {
     struct gyre_pipeline_part *part = inner->whole->parts;
     while (part->inner != inner)
         part = part->next;
+    return part;
+}
+
+gyre_status gyre_stations_renew(const gyre_pipeline *inner)
+{
+    struct gyre_pipeline_part *part = part_of(inner);
     pthread_mutex_lock(&part->lock);
     gyre_status status = gyre_outlets_read(inner->outlets, take, part);
     for (uint32_t i = 0; i < part->station_count && status == GYRE_OK; i++)
         drop_unanswered(&part->stations[i]);
     if (status == GYRE_OK)
         status = gyre_outlets_renew(inner->outlets);
+    part->repeating = NULL;
     pthread_mutex_unlock(&part->lock);
     return status;
+}
+
+void gyre_stations_repeat(const gyre_pipeline *inner, const gyre_queue *entry, uint32_t number,
+                          uint64_t index)
+{
+    struct gyre_pipeline_part *part = part_of(inner);
+    uint32_t place = 0;
+    while (part->stations[place].queue != entry)
+        place++;
+    pthread_mutex_lock(&part->lock);
+    part->repeating = &part->stations[place];
+    part->repeating_number = number;
+    part->repeating_index = index;
+    pthread_mutex_unlock(&part->lock);
+}
+
+void gyre_stations_repeated(const gyre_pipeline *inner)
+{
+    struct gyre_pipeline_part *part = part_of(inner);
+    pthread_mutex_lock(&part->lock);
+    (void)gyre_outlets_read(inner->outlets, take, part); /* memory of this process: it is always read */
+    part->repeating = NULL;
+    pthread_mutex_unlock(&part->lock);
 }
 
 /* ---- its life ---- */

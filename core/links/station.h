@@ -79,8 +79,12 @@ struct gyre_pipeline_part {
     struct gyre_station *stations;
     uint32_t station_count;
     struct gyre_way *ways; /* of each outlet */
-    pthread_mutex_t lock;  /* of inner->outlets, and what stations got of them */
-    uint32_t stopping;     /* atomic */
+    struct gyre_station *
+        repeating; /* whose request goes by a repeater (gyre_stations_repeat); NULL: none does. Under `lock` */
+    uint32_t repeating_number;
+    uint64_t repeating_index;
+    pthread_mutex_t lock; /* of inner->outlets, and what stations got of them */
+    uint32_t stopping;    /* atomic */
 };
 
 /** Starts the threads. EXHAUSTED. */
@@ -90,6 +94,13 @@ gyre_status gyre_station_start(struct gyre_station *station);
  * is kept, and what others did is dropped, since these begin again. Under pipeline->lock.
  */
 gyre_status gyre_stations_renew(const gyre_pipeline *inner);
+/**
+ * Of such a pipeline: until gyre_stations_repeated, what says that it is of a request of entry `number` is of request `index` of the station's
+ * queue `entry`, which goes by a repeater (repeaters.h). gyre_stations_repeated is called before the completion of that one is seen.
+ */
+void gyre_stations_repeat(const gyre_pipeline *inner, const gyre_queue *entry, uint32_t number,
+                          uint64_t index);
+void gyre_stations_repeated(const gyre_pipeline *inner);
 /** Ends the threads of all stations, whatever is under way. */
 void gyre_stations_stop(struct gyre_pipeline_part *part);
 /** Frees what a station has. */

@@ -167,6 +167,14 @@ gyre_status gyre_subscriber_make(gyre_pipeline *pipeline, const char *topic, con
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a subscription");
     pthread_mutex_init(&subscriber->lock, NULL);
     pthread_cond_init(&subscriber->left, NULL);
+    if (gyre_pipeline_is_across_bus(pipeline)) {
+        free(subscriber);
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "pipeline '%s' is in a worker process of backend '%s', where programs cannot subscribe to its topics: leave "
+            "isolation = process out, or run its kernels on backend 'cpu'",
+            pipeline->name, gyre_dispatch_backend(pipeline->device));
+    }
     subscriber->pipeline = pipeline;
     subscriber->face.slow = desc->slow;
     snprintf(subscriber->topic, sizeof subscriber->topic, "%s", topic);

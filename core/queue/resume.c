@@ -19,6 +19,16 @@
 #include "core/ring/ring_message.h"
 #include "gyre/waiting.h"
 
+/* `index`, or an earlier one: from the result on no request was sent, where completions of such requests do not count. */
+static uint64_t up_to_sent(const gyre_queue *queue, uint64_t index)
+{
+    if (!queue->ways.device_lies || queue->foreign.lent) /* a client of another program has its own cursor */
+        return index;
+    /* relaxed: a thread that saw a completion sees the word, too (side.h) */
+    const uint64_t sending = __atomic_load_n(&queue->producer.sending, __ATOMIC_RELAXED);
+    return index < sending ? index : sending;
+}
+
 uint64_t gyre_queue_first_unanswered(const gyre_queue *queue)
 {
     if (queue->foreign.lent)
@@ -26,11 +36,21 @@ uint64_t gyre_queue_first_unanswered(const gyre_queue *queue)
     uint64_t index = gyre_received(queue), end = index + queue->ring.capacity;
     while (index != end && gyre_reply_ready(&queue->ring, index))
         index++;
-    if (!queue->ways.device_lies || queue->foreign.lent) /* a client of another program has its own cursor */
-        return index;
-    /* relaxed: a thread that saw a completion sees the word, too (side.h) */
-    const uint64_t sending = __atomic_load_n(&queue->producer.sending, __ATOMIC_RELAXED);
-    return index < sending ? index : sending;
+    return up_to_sent(queue, index);
+}
+
+/* A device takes requests in their order, so it has taken none behind one that is not published. */
+uint64_t gyre_queue_end_of_overtaken(const gyre_queue *queue)
+{
+    const uint64_t first = gyre_queue_first_unanswered(queue),
+                   most = up_to_sent(queue, gyre_received(queue) + queue->ring.capacity);
+    uint64_t end = first;
+    for (uint64_t index = first; index < most; index++)
+        if (gyre_reply_ready(&queue->ring, index))
+            end = index + 1;
+        else if (gyre_queue_is_damaged(queue, index))
+            break;
+    return end;
 }
 
 uint64_t gyre_queue_next_unanswered(const gyre_queue *queue, uint64_t index)

@@ -17,6 +17,11 @@
  * process, completions of requests that were not sent do not count.
  */
 uint64_t gyre_queue_first_unanswered(const gyre_queue *queue);
+/**
+ * The index behind the last request that has a completion; where no request without one comes before it, and so none was overtaken, the first
+ * unanswered one.
+ */
+uint64_t gyre_queue_end_of_overtaken(const gyre_queue *queue);
 /** The first index from `index` on without a completion. */
 uint64_t gyre_queue_next_unanswered(const gyre_queue *queue, uint64_t index);
 /** How many requests below `end` were sent and have no completion. The count stops at `most`. */

@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/dispatch/dispatch.h"
 #include "core/kernel/control.h"
+#include "core/kernel/node.h"
 #include "core/kernel/queue_table.h"
 #include "core/recovery/careful.h"
 
@@ -32,13 +33,38 @@ struct step {
     uint64_t count; /* requests in the present portion */
 };
 
-/* Under the lock: finds the closed queue (gate 0) whose first request was present at the most deaths. NULL: no queue is
+/*
+ * Whether the queue is left to the device while it is not tested, and its first request is hidden: blocks that move messages of links by
+ * themselves do that only while they see a queue, so a stage keeps its own ones. Under the lock.
+ */
+static bool stays_shown(const gyre_kernel *kernel, const gyre_queue *queue)
+{
+    return kernel->node.pipeline && !gyre_view_of(queue)->of_pipeline &&
+           !gyre_node_facts_of(kernel).by_threads;
+}
+
+/* Under the lock: the gate of a queue that is not tested yet. One that stays shown, and has no request to test, is open. */
+static uint64_t closed_gate(const gyre_kernel *kernel, const gyre_queue *queue)
+{
+    if (!stays_shown(kernel, queue))
+        return 0;
+    return gyre_queue_count_unanswered(queue, UINT64_MAX, 1) ? gyre_queue_first_unanswered(queue)
+                                                             : UINT64_MAX;
+}
+
+static bool is_untested(const gyre_kernel *kernel, const gyre_queue *queue)
+{
+    const uint64_t gate = gyre_view_of(queue)->gate;
+    return gate == 0 || (gate != UINT64_MAX && stays_shown(kernel, queue));
+}
+
+/* Under the lock: finds the closed queue whose first request was present at the most deaths. NULL: no queue is
  * closed. */
 static gyre_queue *most_suspected(gyre_kernel *kernel)
 {
     gyre_queue *found = NULL;
     for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
-        if (gyre_view_of(queue)->gate == 0 &&
+        if (is_untested(kernel, queue) &&
             (!found || gyre_view_of(queue)->suspect_crashes > gyre_view_of(found)->suspect_crashes))
             found = queue;
     return found;
@@ -51,7 +77,7 @@ static void close_gates(const struct gyre_recovery *recovery)
         pthread_mutex_lock(&kernel->lock);
         for (gyre_queue *queue = kernel->queues.first; kernel->care->revival.runs && queue;
              queue = gyre_view_of(queue)->next)
-            gyre_kernel_set_gate(queue, 0);
+            gyre_kernel_set_gate(queue, closed_gate(kernel, queue));
         pthread_mutex_unlock(&kernel->lock);
     }
 }
@@ -114,7 +140,7 @@ static gyre_status show_queue(struct step *step)
     pthread_mutex_lock(&step->kernel->lock);
     step->end = gyre_queue_next_index(step->queue);
     open_portion(step);
-    if (!launch && queue_is_served(step)) {
+    if (!launch && queue_is_served(step) && !stays_shown(step->kernel, step->queue)) {
         gyre_kernel_show_queue(step->kernel, step->queue);
         gyre_control_order(step->kernel, gyre_control_verb(step->kernel));
     }

@@ -181,9 +181,9 @@ enum gyre_linking {
      */
     GYRE_LINKING_SHARED = 2048,
     /*
-     * since 2.10: such a device may be in a worker process: a queue's device address is where its region lies there, the blocks pass
-     * over requests of entries that say GYRE_REQUEST_ANSWERED, and gyre_control_block.working says which flow a handler is at
-     * (GYRE_WORKING_FLOW)
+     * since 2.10: the device may be in a worker process. With GYRE_LINKING_SHARED: a queue's device address is where its region lies there,
+     * the blocks pass over requests of entries that say GYRE_REQUEST_ANSWERED, and gyre_control_block.working says which flow a handler is
+     * at (GYRE_WORKING_FLOW). Else links and flows lie in memory of queues (queue_alloc), and no block sees a request that was answered
      */
     GYRE_LINKING_WORKER = 4096,
     /* since 2.10: pipelines have rounds (GYRE_TALK_ROUNDS), and kernels the word gyre_round */

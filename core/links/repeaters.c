@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues by which requests are handled again (repeaters.h). Lock: pipeline->lock. */
+#include "core/links/repeaters.h"
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/kernel/node_keep.h"
+#include "core/kernel/overtaken.h"
+#include "core/links/station.h"
+
+enum { SLOTS_MAX = 1024 };
+
+/* ---- the queues ---- */
+
+static gyre_status open_one(gyre_pipeline *pipeline, int node, uint64_t most)
+{
+    gyre_queue *repeater = NULL;
+    gyre_queue_desc desc = {.size = sizeof desc, .capacity = 1, .policy = GYRE_FULL_REJECT};
+    while (desc.capacity < SLOTS_MAX && desc.capacity < most)
+        desc.capacity *= 2;
+    const struct gyre_entry_wish wish = {.desc = &desc, .section = pipeline->name, .repeats = true};
+    const gyre_status status = gyre_entries_open(pipeline, node, &wish, &repeater);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "for requests that are handled again");
+    gyre_node_reserve_entry(repeater);
+    for (int i = 0; i < pipeline->entry_count; i++)
+        if (pipeline->entries[i].queue == repeater)
+            pipeline->entries[i].repeats = true;
+    return GYRE_OK;
+}
+
+gyre_status gyre_repeaters_open(gyre_pipeline *pipeline, uint64_t most)
+{
+    gyre_status status = GYRE_OK;
+    for (int i = 0; i < pipeline->node_count && status == GYRE_OK; i++)
+        if (pipeline->nodes[i].enters)
+            status = open_one(pipeline, i, most);
+    return status;
+}
+
+gyre_queue *gyre_repeaters_find(const gyre_pipeline *pipeline, int node)
+{
+    for (int i = 0; i < pipeline->entry_count; i++)
+        if (pipeline->entries[i].repeats && pipeline->entries[i].node == node)
+            return pipeline->entries[i].queue;
+    return NULL;
+}
+
+/* ---- requests that were overtaken ---- */
+
+bool gyre_repeaters_are_needed(const gyre_pipeline *pipeline)
+{
+    const struct gyre_node_facts *first = &pipeline->nodes[0].facts;
+    return first->in_worker && !gyre_dispatch_device_info(first->device)->can_skip;
+}
+
+/* Whether what comes by the entry goes by its node's repeater when it was overtaken. */
+static bool is_repeated(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry)
+{
+    return entry->queue && !entry->repeats && !entry->orphaned &&
+           gyre_repeaters_find(pipeline, entry->node) != NULL;
+}
+
+gyre_status gyre_repeaters_add_entry(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry)
+{
+    return gyre_repeaters_are_needed(pipeline) && is_repeated(pipeline, entry)
+               ? gyre_node_set_repeater(entry->queue, gyre_repeaters_find(pipeline, entry->node))
+               : GYRE_OK;
+}
+
+gyre_status gyre_repeaters_begin(gyre_pipeline *pipeline)
+{
+    gyre_status status = gyre_repeaters_are_needed(pipeline) ? gyre_repeaters_open(pipeline, 1) : GYRE_OK;
+    for (int i = 0; i < pipeline->entry_count && status == GYRE_OK; i++)
+        status = gyre_repeaters_add_entry(pipeline, &pipeline->entries[i]);
+    return status;
+}
+
+bool gyre_repeaters_prepare(const gyre_pipeline *pipeline)
+{
+    bool found = false;
+    if (!gyre_repeaters_are_needed(pipeline))
+        return false;
+    for (int i = 0; i < pipeline->entry_count; i++)
+        if (is_repeated(pipeline, &pipeline->entries[i]))
+            found = found || gyre_node_has_overtaken(pipeline->entries[i].queue);
+    for (int i = 0; i < pipeline->entry_count; i++) {
+        if (!is_repeated(pipeline, &pipeline->entries[i]))
+            continue;
+        gyre_node_empty_repeater(pipeline->entries[i].queue);
+        gyre_node_set_repeats(pipeline->entries[i].queue, found);
+    }
+    return found;
+}
+
+/* Of the pipeline of a part, what a request sends elsewhere says that it is of the repeater's. */
+static void begins(void *context, const gyre_queue *entry, uint32_t number, uint64_t index)
+{
+    const gyre_pipeline *pipeline = context;
+    if (pipeline->outlets)
+        gyre_stations_repeat(pipeline, entry, number, index);
+}
+
+static void settled(void *context)
+{
+    const gyre_pipeline *pipeline = context;
+    if (pipeline->outlets)
+        gyre_stations_repeated(pipeline);
+}
+
+gyre_status gyre_repeaters_repeat(gyre_pipeline *pipeline, bool (*watch)(void *context, uint64_t deadline_ns))
+{
+    const struct gyre_overtaken_calls calls = {
+        .watch = watch, .begins = begins, .settled = settled, .context = pipeline};
+    gyre_status status = GYRE_OK;
+    for (int i = 0; i < pipeline->entry_count && status == GYRE_OK; i++)
+        if (is_repeated(pipeline, &pipeline->entries[i]))
+            status = gyre_node_repeat_overtaken(pipeline->entries[i].queue, &calls);
+    return status;
+}
+
+void gyre_repeaters_end(const gyre_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->entry_count; i++)
+        if (is_repeated(pipeline, &pipeline->entries[i]))
+            gyre_node_end_repeats(pipeline->entries[i].queue);
+}

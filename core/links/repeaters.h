@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queues by which a pipeline alone sends, one at each node that clients enter by: what came by others there is handled again so when its worker
+ * process died. For checkpoints (kept.h), and where the device does not pass over requests that were answered before others (can_skip).
+ *
+ * Flows end out of turn, so of the requests of a queue some have a completion behind one that has none. A device that does not pass over these
+ * would begin their flows once more, and write a second completion over one that a client may be reading. So requests without a completion that
+ * others have overtaken go through the repeater, one at a time, and their completions are handed over. The device sees the queue when none is
+ * left.
+ */
+#ifndef GYRE_CORE_LINKS_REPEATERS_H
+#define GYRE_CORE_LINKS_REPEATERS_H
+
+#include "core/links/pipeline.h"
+
+/** Opens one at each node that clients enter by. `most`: requests that go by one of them at once, at least 1. Nobody has the pipeline yet. */
+gyre_status gyre_repeaters_open(gyre_pipeline *pipeline, uint64_t most);
+/** The one of a node; NULL: there is none. */
+gyre_queue *gyre_repeaters_find(const gyre_pipeline *pipeline, int node);
+
+/** Whether the pipeline needs them for what others overtake, and so takes no queues of other programs. */
+bool gyre_repeaters_are_needed(const gyre_pipeline *pipeline);
+/** All entries of a pipeline that needs them are open: opens them. No effect on another one. */
+gyre_status gyre_repeaters_begin(gyre_pipeline *pipeline);
+/** One more entry, which nobody has yet, has the repeater of its node from here on. INVALID: its headers have another size. */
+gyre_status gyre_repeaters_add_entry(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry);
+/**
+ * All stages are in another worker process, and none has its links yet. Whether some requests were overtaken: then the entries are shown when
+ * gyre_repeaters_repeat is through. Under pipeline->lock.
+ */
+bool gyre_repeaters_prepare(const gyre_pipeline *pipeline);
+/** Has these handled. `watch`: as in gyre_node_repeat. LOST when the worker died. Under pipeline->lock. */
+gyre_status gyre_repeaters_repeat(gyre_pipeline *pipeline,
+                                  bool (*watch)(void *context, uint64_t deadline_ns));
+/** Shows the entries. */
+void gyre_repeaters_end(const gyre_pipeline *pipeline);
+
+#endif
