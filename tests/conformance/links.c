@@ -242,6 +242,21 @@ static void words_of_a_burst_end_their_flow_together(struct conformance *test)
     }
 }
 
+/* A kernel that only takes messages may fail one of many, and the flows before and behind it end as ever. */
+static void one_word_of_many_fails_its_flow(struct conformance *test)
+{
+    gyre_queue *queue = gyre_pipeline_queue(open_burst(test, "split", "reject", false, 1));
+    for (uint32_t i = 0; i < 60; i++) {
+        const bool fails = i % 3 == 0;
+        const burst request = {.count = BURST_MOST, .first = fails ? WORD_FAILS - i : 0};
+        gyre_completion completion;
+        must(gyre_call(queue, &request, sizeof request, NULL, 0, &completion, soon()));
+        require(completion.outcome == (fails ? GYRE_HANDLER_FAILED : GYRE_NOT_REPLIED));
+        require(!fails ||
+                (completion.failure_code == 7 && !strcmp(completion.failure_text, "the word that fails")));
+    }
+}
+
 static void lanes_of_a_block_emit(struct conformance *test)
 {
     gyre_queue *queue = gyre_pipeline_queue(open_burst(test, "split_by_lanes", "answer_each", true, 1));
@@ -759,6 +774,7 @@ const struct conformance_case link_cases[] = {
     {"a_reply_in_the_middle_waits_for_the_rest", a_reply_in_the_middle_waits_for_the_rest},
     {"queues_are_refused_what_a_pipeline_cannot_keep", queues_are_refused_what_a_pipeline_cannot_keep},
     {"words_of_a_burst_end_their_flow_together", words_of_a_burst_end_their_flow_together},
+    {"one_word_of_many_fails_its_flow", one_word_of_many_fails_its_flow},
     {"lanes_of_a_block_emit", lanes_of_a_block_emit},
     {"few_lanes_answer_many_messages", few_lanes_answer_many_messages},
     {"a_handler_that_fails_has_emitted_nothing", a_handler_that_fails_has_emitted_nothing},

@@ -21,7 +21,7 @@ GYRE_HELPER gyre_u32 gyre_account_take_(gyre_flow *flow, gyre_u32 count)
                  : "=r"(before)
                  : "l"(&flow->alive), "r"(0 - count)
                  : "memory");
-    return before;
+    return GYRE_FLOW_ALIVE_(before);
 }
 
 /*
@@ -82,7 +82,7 @@ GYRE_HELPER gyre_u32 gyre_account_warp_(const gyre_link_view_ *links, const gyre
     if (__any_sync(GYRE_ALL_LANES, message->owes))
         more = gyre_account_join_(message->origin, message->owes, message->sent);
     if (more > 0)
-        atomicAdd_system(&gyre_flow_of_(links, message->origin)->alive, (gyre_u32)more);
+        gyre_flow_change_(gyre_flow_of_(links, message->origin), (gyre_u32)more);
     return more < 0 ? (gyre_u32)-more : 0;
 }
 

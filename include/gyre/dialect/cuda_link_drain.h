@@ -64,6 +64,7 @@ GYRE_HELPER void gyre_drain_ask_(const gyre_cuda_arguments &arguments, gyre_link
                                  const gyre_link_source_ &source, gyre_drain_look_ *look)
 {
     gyre_block_view *view = links->view;
+    GYRE_IN_SHARED_(view);
     if ((gyre_u64)clock64() - view->asked < GYRE_CUDA_LOOK_CLOCKS)
         return;
     view->asked = (gyre_u64)clock64();
@@ -308,10 +309,11 @@ GYRE_HELPER gyre_u32 gyre_drain_asks_lap_(const gyre_link_view_ *links, const gy
 template <class K>
 GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyre_link_view_ *links,
                                        const gyre_link_source_ &source, const gyre_drain_places_ &places,
-                                       gyre_drain_look_ *look)
+                                       gyre_drain_look_ *look, gyre_sink_debt_ *debt)
 {
     enum { port_count = gyre_link_shape_<K>::ports };
     gyre_block_view *view = links->view;
+    GYRE_IN_SHARED_(view);
     gyre_chunk mine[GYRE_CUDA_LOADS];
     gyre_u64 tails[port_count + 1];
     gyre_drain_load_(source, *look, mine);
@@ -330,6 +332,10 @@ GYRE_HELPER gyre_u32 gyre_drain_fetch_(const gyre_cuda_arguments &arguments, gyr
     }
     if (threadIdx.x == 0)
         gyre_drain_ask_(arguments, links, source, look);
+#if !GYRE_LIMITED
+    if constexpr (gyre_sink_suits_<K>()) /* while the messages are on their way */
+        gyre_sink_end_(links, debt);
+#endif
     gyre_note_missing_(view, gyre_drain_put_(source, *look, mine, places.lines), look->asked);
     const gyre_u32 waits = !gyre_sink_suits_<K>() || !links->far;
     if (waits && gyre_drain_asks_lap_<K>(links, source))
@@ -391,7 +397,6 @@ GYRE_HELPER gyre_u32 gyre_drain_pass_on_(const gyre_cuda_arguments &arguments, g
                                         places.lines + (1 + i) * size, count);
 #if !GYRE_LIMITED
     if constexpr (gyre_sink_suits_<K>()) {
-        gyre_sink_end_(links, debt);
         if (owes)
             gyre_sink_begin_(links, places, count, debt);
         if (owes && ends)
@@ -457,6 +462,7 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
     const gyre_u32 turns =
         links->inlet_count + links->enters > gridDim.x ? GYRE_DRAIN_TURNS_SHORT : GYRE_DRAIN_TURNS_LONG;
     gyre_block_view *view = links->view;
+    GYRE_IN_SHARED_(view);
     gyre_link_source_ source = links->source;
     gyre_u32 turn = 0, waits = 0, more = 1, leaves = 0, goes_on = 1, rows = places.rows;
     gyre_sink_debt_ debt = {};
@@ -467,7 +473,7 @@ GYRE_HELPER void gyre_link_drain_(const gyre_cuda_arguments &arguments, gyre_lin
     while (goes_on) {
         const gyre_u32 room = gyre_drain_room_<K>(links), wanted = rows * each;
         gyre_drain_look_ look = {rows, wanted < room ? wanted : room, view->order, 0};
-        const gyre_u32 count = gyre_drain_fetch_<K>(arguments, links, source, places, &look);
+        const gyre_u32 count = gyre_drain_fetch_<K>(arguments, links, source, places, &look, &debt);
         waits = count ? 0 : waits + 1;
         more = look.asked ? count >= GYRE_DRAIN_LEAST : waits < GYRE_DRAIN_WAITS;
         const gyre_u32 stays = look.order == view->order && look.drop_before <= source.next + count;

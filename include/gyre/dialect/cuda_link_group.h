@@ -39,12 +39,12 @@ GYRE_OUTLINE_ void gyre_group_close_(const gyre_link_view_ *links)
     if (!flow || !more)
         return;
     if ((gyre_i32)more > 0) { /* who ends the flow has seen messages that are published behind a fence */
-        atomicAdd_system(&flow->alive, more);
+        gyre_flow_change_(flow, more);
         return;
     }
     gyre_link_fence_(
         links->far); /* what handlers wrote, and what was noted, is there for whoever ends the flow */
-    if (atomicSub_system(&flow->alive, fewer) != fewer)
+    if (GYRE_FLOW_ALIVE_(gyre_flow_add_(flow, more)) != fewer)
         return;
     gyre_link_fence_(links->far); /* what others noted is there */
     group->to[group->number] = GYRE_FLOW_ENDS_(links, group->origin, flow, group->out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which request a flow belongs to. Included by cuda_link_view.h.
+ * Which request a flow belongs to, and the word that counts its messages. Included by cuda_link_view.h.
  *
  * A flow's origin says the request's place in its queue, and the lower bits of its lap: how often the queue had come round. The whole lap
  * follows from the entry's lap, a word in front of its flows that whoever takes the first request of a lap raises. A place has one flow
@@ -71,6 +71,36 @@ GYRE_HELPER void gyre_lap_note_(const gyre_link_entry_ *entry, gyre_u64 first, g
     const gyre_u64 last = first + count - 1;
     if (((gyre_u32)last & mask) < count) /* the first request of a lap is among them */
         atomicMax_system(&gyre_entry_head_(entry)->lap, last >> __popc(mask));
+}
+
+/* ---- how many messages are alive ---- */
+
+/*
+ * In gyre_flow.alive beside the messages: a handler replied, or failed, so that whoever finds no message left knows by the same operation
+ * whether anything was noted in the flow.
+ */
+#define GYRE_FLOW_REPLIED_       (1u << 30)
+#define GYRE_FLOW_FAILED_        (1u << 31)
+#define GYRE_FLOW_ALIVE_(before) ((before) & (GYRE_FLOW_REPLIED_ - 1))
+
+/*
+ * Adds to gyre_flow.alive and returns what it was. The address is said to be a global one, because an operation at any other one waits until
+ * it has come back.
+ */
+GYRE_HELPER gyre_u32 gyre_flow_add_(gyre_flow *flow, gyre_u32 more)
+{
+    gyre_u32 before;
+    asm volatile("atom.relaxed.sys.global.add.u32 %0,[%1],%2;"
+                 : "=r"(before)
+                 : "l"(&flow->alive), "r"(more)
+                 : "memory");
+    return before;
+}
+
+/* The same where nobody needs to know what it was. */
+GYRE_HELPER void gyre_flow_change_(gyre_flow *flow, gyre_u32 more)
+{
+    asm volatile("red.relaxed.sys.global.add.u32 [%0],%1;" ::"l"(&flow->alive), "r"(more) : "memory");
 }
 
 #endif

@@ -144,12 +144,12 @@ GYRE_OUTLINE_ gyre_u32 gyre_limited_counted_(const gyre_link_view_ *links, gyre_
     gyre_u32 is_over = 0;
     if (more && group)
         group->more = 0;
-    if (more &&
-        atomicAdd_system(&flow->alive, change) + change > gyre_entry_of_(links, message->origin)->quota) {
+    if (more && GYRE_FLOW_ALIVE_(gyre_flow_add_(flow, change)) + change >
+                    gyre_entry_of_(links, message->origin)->quota) {
         is_over = 1;
         gyre_near_half_store_(&flow->over, 1);
         gyre_write_failure_(out, GYRE_FAILURE_QUOTA, GYRE_OVER_TEXT_);
-        atomicSub_system(&flow->alive, more);
+        gyre_flow_change_(flow, 0 - more);
     }
     if (group)
         gyre_group_settle_(links, group, out, alive && !is_over);

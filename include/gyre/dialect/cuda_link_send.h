@@ -104,14 +104,13 @@ GYRE_HELPER void gyre_link_move_bundle_(const gyre_link_out_ *out, const gyre_li
 #pragma unroll
         for (gyre_u32 i = 0; i < AT_ONCE; i++) {
             const gyre_u32 number = base + 8 * i;
-            const gyre_u8 *line = from + (gyre_u64)(number < given.count ? number : own) * given.stride;
-            if (part > 0)
-                chunks[i] = *(const gyre_chunk *)line;
-            else
-                chunks[i] = {
-                    given.origin,
-                    (given.first + number + 1) << 32 |
-                        GYRE_REPLY_LENGTH_(least, size, GYRE_FIRST_WORD_(line + GYRE_SLOT_HEADER_SIZE))};
+            const gyre_u8 *line = from + (number < given.count ? number : own) * given.stride;
+            const gyre_u32 said = least == size ? size : GYRE_FIRST_WORD_(line + GYRE_SLOT_HEADER_SIZE);
+            chunks[i] =
+                *(const gyre_chunk *)line; /* of the first part too, so that lanes of a quad do not part */
+            if (part == 0)
+                chunks[i] = {given.origin,
+                             (given.first + number + 1) << 32 | GYRE_REPLY_LENGTH_(least, size, said)};
         }
 #pragma unroll
         for (gyre_u32 i = 0; i < AT_ONCE; i++) {
@@ -227,19 +226,22 @@ GYRE_OUTLINE_ void gyre_link_send_lines_(const gyre_link_out_ *out, gyre_link_gi
 /*
  * Publishes what the first `count` lanes of a block emitted to a port, where each may emit many messages, in slots that lie in a line.
  * `mine`: of this lane; its count is 0 if nothing of it leaves. `pitch`: from the messages of a lane to those of the next. Each lane
- * says in the place of its first header what it emitted, and whole warps move it. Called by all threads.
+ * says in the place of its first header what it emitted, and whole warps move it. `near`: that lies in shared memory. Called by all threads.
  */
+template <bool near>
 GYRE_OUTLINE_ void gyre_link_send_bundles_(const gyre_link_out_ *out, gyre_link_given_ mine, gyre_u32 count,
                                            gyre_u32 pitch)
 {
     GYRE_IN_SHARED_(out);
-    const gyre_u8 *const all = mine.from - (gyre_u64)threadIdx.x * pitch;
+    if (near)
+        GYRE_IN_SHARED_(mine.from);
+    const gyre_u8 *const all = mine.from - threadIdx.x * pitch;
     if (threadIdx.x < count)
         *(gyre_chunk *)mine.from = {mine.origin, mine.first << 32 | mine.count};
     __syncthreads();
 #pragma unroll 1
     for (gyre_u32 giver = threadIdx.x >> 5; giver < count; giver += blockDim.x >> 5) {
-        const gyre_u8 *const its = all + (gyre_u64)giver * pitch;
+        const gyre_u8 *const its = all + giver * pitch;
         const gyre_chunk said = *(const gyre_chunk *)its;
         gyre_link_move_bundle_(out, {its, said.x, said.y >> 32, (gyre_u32)said.y, mine.stride});
     }
@@ -277,7 +279,8 @@ GYRE_HELPER void gyre_link_publish_block_(gyre_link_view_ *links, const gyre_cud
             gyre_link_send_lines_(out, given, links->run.count, gyre_link_shape_<K>::pitch);
         else if (K::gyre_its_ports_::of(i).most >= GYRE_LINK_BUNDLE && out->use == GYRE_PORT_LINKED &&
                  gyre_link_by_line_(out) && blockDim.x % 32 == 0)
-            gyre_link_send_bundles_(out, given, links->run.count, gyre_link_shape_<K>::pitch);
+            gyre_link_send_bundles_<gyre_link_shape_<K>::emits_near>(out, given, links->run.count,
+                                                                     gyre_link_shape_<K>::pitch);
         else if (out->use == GYRE_PORT_LINKED && __any_sync(GYRE_ALL_LANES, mine[i]))
             gyre_link_send_(out, given);
         else if (out->use == GYRE_PORT_TOPIC)

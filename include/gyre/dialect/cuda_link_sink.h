@@ -33,8 +33,9 @@ enum { GYRE_DRAIN_FEWER_SHIFT = GYRE_ORIGIN_LAP_SHIFT + GYRE_ORIGIN_LAP_BITS };
 
 /** What a thread counted off flows for a window, which has two messages for each thread at most. */
 struct gyre_sink_debt_ {
-    gyre_u64 owed[GYRE_CUDA_LOADS / 4]; /* as in gyre_drain_places_.to; 0: nothing */
-    gyre_u32 left[GYRE_CUDA_LOADS / 4]; /* messages that were alive before that */
+    gyre_u64 owed[GYRE_CUDA_LOADS / 4];   /* as in gyre_drain_places_.to; 0: nothing */
+    gyre_u32 before[GYRE_CUDA_LOADS / 4]; /* what gyre_flow_add_ returned for it */
+    gyre_u64 lap[GYRE_CUDA_LOADS / 4];    /* of the flow's entry, read when its messages were here */
 };
 
 /*
@@ -51,35 +52,20 @@ GYRE_HELPER gyre_u32 gyre_sink_has_sole_(const gyre_chunk *rows)
 }
 
 /*
- * As gyre_account_take_. Where flows may lie on another device nothing is acquired: an operation that acquires holds its warp up until it
- * has come back, and the next operation with it, which is two journeys a window. Whoever ends a flow acquires by itself there.
- */
-GYRE_HELPER gyre_u32 gyre_sink_take_(gyre_flow *flow, gyre_u32 count, gyre_u32 far)
-{
-    gyre_u32 before;
-    if (!far)
-        return gyre_account_take_(flow, count);
-    asm volatile("atom.relaxed.sys.global.add.u32 %0,[%1],%2;"
-                 : "=r"(before)
-                 : "l"(&flow->alive), "r"(0 - count)
-                 : "memory");
-    return before;
-}
-
-/*
  * Makes what others noted in the flow visible to the caller, whose operation found that no message is left. The load reads what that
  * operation wrote. It is the last of an unbroken row of operations on the word, and each of the others stood behind its fence: so the load
  * synchronizes with all of them.
  */
 GYRE_HELPER void gyre_sink_acquire_(gyre_flow *flow)
 {
-    gyre_u32 alive;
-    asm volatile("ld.acquire.sys.global.u32 %0,[%1];" : "=r"(alive) : "l"(&flow->alive) : "memory");
+    asm volatile("{ .reg .u32 word; ld.acquire.sys.global.u32 word,[%0]; }" ::"l"(&flow->alive) : "memory");
 }
 
 /*
- * Counts the messages of a window off their flows. gyre_sink_end_ follows. Called by all threads, behind a fence if something was noted in
- * flows, or buffers may have been written; a barrier follows.
+ * Counts the messages of a window off their flows, and reads the laps of those. gyre_sink_end_ follows. Called by all threads, behind a fence if
+ * something was noted in flows, or buffers may have been written; a barrier follows.
+ *
+ * Nothing is acquired: an operation that acquires holds its warp up until it has come back, and the next operation with it.
  */
 GYRE_HELPER void gyre_sink_begin_(const gyre_link_view_ *links, const gyre_drain_places_ &places,
                                   gyre_u32 count, gyre_sink_debt_ *debt)
@@ -87,23 +73,22 @@ GYRE_HELPER void gyre_sink_begin_(const gyre_link_view_ *links, const gyre_drain
 #pragma unroll
     for (gyre_u32 i = 0; i < GYRE_CUDA_LOADS / 4; i++) {
         const gyre_u32 slot = threadIdx.x + i * blockDim.x;
-        const gyre_u64 owed = slot < count ? places.to[slot] : 0;
+        const gyre_u64 owed = slot < count ? places.to[slot] : 0, origin = GYRE_DRAIN_ORIGIN_(owed);
         debt->owed[i] = owed & GYRE_DRAIN_OWES_ ? owed : 0;
         if (!debt->owed[i])
             continue;
         places.to[slot] = 0;
-        debt->left[i] = gyre_sink_take_(gyre_flow_of_(links, GYRE_DRAIN_ORIGIN_(owed)),
-                                        GYRE_DRAIN_FEWER_(owed), links->far);
+        debt->before[i] = gyre_flow_add_(gyre_flow_of_(links, origin), 0 - GYRE_DRAIN_FEWER_(owed));
+        debt->lap[i] = gyre_near_load_(&gyre_entry_head_(gyre_entry_of_(links, origin))->lap);
     }
 }
 
-/* Completes a flow of which nothing is alive. */
+/* Completes a flow of which nothing is alive, and in which something was noted. */
 GYRE_OUTLINE_ void gyre_sink_complete_(const gyre_link_view_ *links, gyre_u64 origin)
 {
     GYRE_IN_SHARED_(links);
     gyre_chunk line[GYRE_LINE_CHUNKS] = {};
-    if (links->far)
-        gyre_sink_acquire_(gyre_flow_of_(links, origin));
+    gyre_sink_acquire_(gyre_flow_of_(links, origin));
     const gyre_u64 to = gyre_account_end_(links, origin, (gyre_slot *)line);
     gyre_settle_(1);
     if (((gyre_slot *)line)->info == GYRE_OUTCOME_FAILED)
@@ -112,14 +97,27 @@ GYRE_OUTLINE_ void gyre_sink_complete_(const gyre_link_view_ *links, gyre_u64 or
         gyre_chunk_store_((gyre_chunk *)(to & ~(gyre_u64)1), line[0]);
 }
 
-/* Completes the flows of which nothing is alive since gyre_sink_begin_. */
+/*
+ * Completes the flows of which nothing is alive since gyre_sink_begin_. Where nothing was noted in a flow, which its word says, nothing of it is
+ * read: each word would be a journey.
+ */
 GYRE_HELPER void gyre_sink_end_(const gyre_link_view_ *links, gyre_sink_debt_ *debt)
 {
 #pragma unroll
     for (gyre_u32 i = 0; i < GYRE_CUDA_LOADS / 4; i++) {
-        if (debt->owed[i] && debt->left[i] == GYRE_DRAIN_FEWER_(debt->owed[i]))
-            gyre_sink_complete_(links, GYRE_DRAIN_ORIGIN_(debt->owed[i]));
+        const gyre_u64 origin = GYRE_DRAIN_ORIGIN_(debt->owed[i]);
+        const gyre_u32 ends =
+            debt->owed[i] && GYRE_FLOW_ALIVE_(debt->before[i]) == GYRE_DRAIN_FEWER_(debt->owed[i]);
         debt->owed[i] = 0;
+        if (ends && (GYRE_ASKS || debt->before[i] != GYRE_FLOW_ALIVE_(debt->before[i]))) {
+            gyre_sink_complete_(links, origin);
+        } else if (ends) {
+            gyre_chunk head;
+            gyre_line_head_(&head, gyre_index_near_(gyre_entry_of_(links, origin), origin, debt->lap[i]), 0,
+                            GYRE_OUTCOME_NO_REPLY);
+            gyre_settle_(1);
+            gyre_chunk_store_((gyre_chunk *)gyre_reply_of_(links, origin), head);
+        }
     }
 }
 

@@ -379,6 +379,10 @@ template <class K> struct gyre_link_shape_ {
                                     GYRE_CUDA_EMITS(offset_of(K::gyre_its_port_count_)) + cell_bytes >
                                         far_bytes ||
                                     GYRE_LINK_JOINS_(K) || GYRE_LINK_REPEATS_(K) || GYRE_ASKS;
+    /* whether shared memory has room for what the lanes of a warp emit, on every device of the architecture (linked_size in cuda_shape.c) */
+    static constexpr bool emits_near =
+        !in_turn && (GYRE_CUDA_EMITS(offset_of(K::gyre_its_port_count_)) + cell_bytes) * 32 <=
+                        GYRE_CUDA_ROOM(__CUDA_ARCH__);
 };
 
 /*

@@ -173,6 +173,7 @@ GYRE_OUTLINE_ void gyre_note_reply_(const gyre_link_view_ *links, gyre_u64 origi
     gyre_flow *flow = gyre_flow_of_(links, origin);
     if (atomicAdd_system(&flow->answers, 1u) != 0)
         return;
+    gyre_flow_change_(flow, GYRE_FLOW_REPLIED_);
     gyre_chunk *to = (gyre_chunk *)gyre_reply_of_(links, origin);
     const gyre_u32 chunks = (out->length + 15) / 16;
 #pragma unroll 1
@@ -189,6 +190,7 @@ GYRE_HELPER void gyre_note_failure_(gyre_flow *flow, const gyre_slot *out)
 {
     if (atomicAdd_system(&flow->failures, 1u) != 0)
         return;
+    gyre_flow_change_(flow, GYRE_FLOW_FAILED_);
 #pragma unroll 1
     for (gyre_u32 i = 0; i < sizeof(gyre_failure) / 8; i++)
         ((volatile gyre_u64 *)&flow->failure)[i] = ((const gyre_u64 *)(out + 1))[i];
@@ -259,11 +261,11 @@ GYRE_OUTLINE_ gyre_u64 gyre_settle_counted_(const gyre_link_view_ *links, gyre_u
     gyre_flow *flow = gyre_flow_of_(links, origin);
     gyre_note_outcome_(links, origin, out);
     if (sent > 1)
-        atomicAdd_system(&flow->alive, sent - 1);
+        gyre_flow_change_(flow, sent - 1);
     if (sent)
         return 0;
     gyre_link_fence_(links->far); /* what was noted above is there for whoever ends the flow */
-    if (atomicSub_system(&flow->alive, 1u) != 1)
+    if (GYRE_FLOW_ALIVE_(gyre_flow_add_(flow, 0u - 1)) != 1)
         return 0;
     gyre_link_fence_(links->far); /* what others noted is there */
     return GYRE_FLOW_ENDS_(links, origin, flow, out);
@@ -280,6 +282,8 @@ GYRE_HELPER void gyre_link_aim_(const gyre_link_view_ *links, const gyre_link_pl
 {
     typedef gyre_link_shape_<K> shape;
     gyre_u8 *const mine = places.emitted + (gyre_u64)number * shape::pitch;
+    if (shape::emits_near)
+        GYRE_IN_SHARED_(mine); /* handlers store there by shorter instructions then */
 #pragma unroll
     for (int i = 0; i < (int)shape::ports; i++) {
         const gyre_link_out_ *out = &links->outs[i];

@@ -135,6 +135,12 @@ GYRE_KERNEL(judge, word, word)
     return request->answered ? GYRE_REPLY : GYRE_NO_REPLY;
 }
 
+/* Answers nothing, and fails a word whose number says so. */
+GYRE_KERNEL(reject, word, gyre_none)
+{
+    return request->number == WORD_FAILS ? gyre_fail(gyre, 7, "the word that fails") : GYRE_NO_REPLY;
+}
+
 /* Lanes that share the work of one message, of which one emits what all found. */
 #define SUMS(FIELD) FIELD(u64, parts[64])
 GYRE_MESSAGE(sums, SUMS)
