@@ -316,8 +316,9 @@ def test_a_kept_object_shows_each_part_of_the_ring(launch: Callable[..., Any]) -
 def test_blocks_are_made_by_reserve_and_peek_once(launch: Callable[..., Any]) -> None:
     grant = launch("grant")
     slots = grant.reserve(2)
+    kind: Any = type(slots)
     with pytest.raises(TypeError, match="what reserve and peek give"):
-        type(slots).__new__(type(slots)).__enter__()
+        kind.__new__(kind).__enter__()
     with pytest.raises(TypeError, match="made once"):
         slots.__init__(grant, 4, None)
     with pytest.raises(TypeError, match="cannot be copied or pickled"):
