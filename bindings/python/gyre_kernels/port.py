@@ -11,7 +11,7 @@ import numpy as np
 from ._native import ffi, lib
 from .aio import AsyncCalls
 from .errors import HANDLER_FAILED, REPLIED, ClosedError, error_of, outcome_error, text_of
-from .given import Single, drop, whole
+from .given import Single, whole
 from .lanes import Lane, Lanes
 from .places import Slots, Views
 from .types import MessageType, check_messages
@@ -27,7 +27,8 @@ class Port(Single):
         self.reply = reply
         self._lanes = lanes
         self._async = AsyncCalls(self)
-        self._leaked: List[Any] = []  # weak references to what arrays keep that outlived their block
+        # weak references to arrays that outlived their block, and keep the ring mapped; one leaves with its array
+        self._leaked: List[Any] = []
         self.capacity = lanes.first.stats()["capacity"]  # requests that its first queue holds
 
     # ---- one message ----
@@ -154,11 +155,6 @@ class Port(Single):
         entered for one block after another."""
         return Views(self, whole("peek", count, 1), timeout)
 
-    def leaked(self, memory: Any) -> None:
-        """For an array that outlived its block: the ring stays mapped while what this weak reference means is there."""
-        self._leaked.append(memory)
-        drop(self._leaked, lambda earlier: earlier() is None)
-
     def fileno(self) -> int:
         """A descriptor that is readable while completions of `send` and `reserve` wait: for select, trio and others."""
         lane = self._lanes.own()
@@ -181,7 +177,6 @@ class Port(Single):
 
     def _check_places(self) -> None:
         self._lanes.check_places()
-        self._leaked = [memory for memory in self._leaked if memory() is not None]
         if self._leaked:
             raise BufferError(
                 f"'{self.name}' cannot be closed: an array of messages in place outlived its `with` block, and is still there"

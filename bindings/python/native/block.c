@@ -20,7 +20,8 @@
 
 typedef struct block {
     PyObject_HEAD PyObject *lanes; /* of the port: its `mine` is the lane that blocks use */
-    PyObject *lane;                /* the one of the last block, which owns the memory of `queue` */
+    PyObject *leaked; /* the port's list of weak references to arrays that outlived their block */
+    PyObject *lane;   /* the one of the last block, which owns the memory of `queue` */
     gyrepy_lane *queue;
     PyObject *span;  /* the array that spans the window; of what is no reply, the array of that block */
     PyObject *array; /* the part of it that was given; NULL outside of a block */
@@ -64,6 +65,18 @@ static PyObject *fail(PyObject *kind, const char *sentence)
 
 /* ---- the end of a block ---- */
 
+/* Remembers for the port that an array of the block is left. Runs no Python, where a signal could come: the list itself takes the
+ * reference out once the array is gone. */
+static void array_remember(block *it)
+{
+    PyObject *forget = PyObject_GetAttrString(it->leaked, "remove");
+    PyObject *left = forget ? PyWeakref_NewRef(it->span, forget) : NULL;
+    if (!left || PyList_Append(it->leaked, left))
+        PyErr_Clear(); /* no memory */
+    Py_XDECREF(left);
+    Py_XDECREF(forget);
+}
+
 /* Whether no array of the block is left. One that is left is told to the port, and later blocks get another span. */
 static bool array_let_go(block *it)
 {
@@ -72,16 +85,8 @@ static bool array_let_go(block *it)
         return true;
     const bool is_alone =
         (uint32_t)Py_REFCNT(it->span) == 1; /* 32 bits: from CPython 3.14 on there are flags above */
-    if (!is_alone) {
-        for (int turn = 0; turn < 2; turn++) { /* a signal may end the first */
-            PyObject *told = PyObject_CallMethod((PyObject *)it, "_leaked", "O", it->span);
-            if (told) {
-                Py_DECREF(told);
-                break;
-            }
-            PyErr_Clear();
-        }
-    }
+    if (!is_alone)
+        array_remember(it);
     if (!is_alone || it->is_other) {
         *window_of(it) = (gyrepy_window){0};
         Py_CLEAR(it->span);
@@ -284,11 +289,12 @@ static PyObject *block_enter(PyObject *self, PyObject *Py_UNUSED(none))
 static int block_init(PyObject *self, PyObject *args, PyObject *Py_UNUSED(names))
 {
     block *const it = (block *)self;
-    PyObject *lanes;
+    PyObject *lanes, *leaked;
     int is_views, has_deadline;
     unsigned long long size, most;
     unsigned int least;
-    if (!PyArg_ParseTuple(args, "OpKIKp", &lanes, &is_views, &size, &least, &most, &has_deadline))
+    if (!PyArg_ParseTuple(args, "OO!pKIKp", &lanes, &PyList_Type, &leaked, &is_views, &size, &least, &most,
+                          &has_deadline))
         return -1;
     if (it->lanes) {
         PyErr_SetString(PyExc_TypeError, "a block of messages in place is made once");
@@ -301,6 +307,8 @@ static int block_init(PyObject *self, PyObject *args, PyObject *Py_UNUSED(names)
     it->most = most;
     Py_INCREF(lanes);
     it->lanes = lanes;
+    Py_INCREF(leaked);
+    it->leaked = leaked;
     return 0;
 }
 
@@ -308,6 +316,30 @@ static void block_finalize(PyObject *self)
 {
     if (((block *)self)->is_entered)
         block_abandon((block *)self);
+}
+
+static int block_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    const block *const it = (const block *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(it->array);
+    Py_VISIT(it->span);
+    Py_VISIT(it->lane);
+    Py_VISIT(it->leaked);
+    Py_VISIT(it->lanes);
+    return 0;
+}
+
+static int block_clear(PyObject *self)
+{
+    block *const it = (block *)self;
+    block_finalize(self); /* Python calls it once, and the object may have come back and been entered since */
+    Py_CLEAR(it->array);
+    Py_CLEAR(it->span);
+    Py_CLEAR(it->lane);
+    Py_CLEAR(it->leaked);
+    Py_CLEAR(it->lanes);
+    return 0;
 }
 
 static void object_free(PyObject *self)
@@ -319,11 +351,8 @@ static void object_free(PyObject *self)
 
 static void block_dealloc(PyObject *self)
 {
-    block *const it = (block *)self;
-    Py_CLEAR(it->array);
-    Py_CLEAR(it->span);
-    Py_CLEAR(it->lane);
-    Py_CLEAR(it->lanes);
+    PyObject_GC_UnTrack(self);
+    (void)block_clear(self);
     object_free(self);
 }
 
@@ -370,6 +399,17 @@ static int block_set(PyObject *self, PyObject *key, PyObject *value)
     return failed;
 }
 
+static end *end_make(block *it)
+{
+    end *made = PyObject_GC_New(end, end_type);
+    if (!made)
+        return NULL;
+    Py_XINCREF((PyObject *)it);
+    made->block = it;
+    PyObject_GC_Track(made);
+    return made;
+}
+
 /* Block's `__exit__`, an End of no block, becomes one of this block. A `with` statement asks for it right before it enters the block;
  * what is asked for inside of a block is not the statement's. */
 static PyObject *end_of_block(PyObject *self, PyObject *owner, PyObject *Py_UNUSED(type))
@@ -379,12 +419,8 @@ static PyObject *end_of_block(PyObject *self, PyObject *owner, PyObject *Py_UNUS
         Py_INCREF(self);
         return self;
     }
-    end *made = PyObject_New(end, end_type);
-    if (!made)
-        return NULL;
-    Py_INCREF(owner);
-    made->block = it;
-    if (!it->is_entered)
+    end *made = end_make(it);
+    if (made && !it->is_entered)
         it->end = made;
     return (PyObject *)made;
 }
@@ -403,15 +439,30 @@ static PyObject *end_call(PyObject *self, PyObject *args, PyObject *Py_UNUSED(na
     return block_exit((block *)first, kind);
 }
 
-static void end_dealloc(PyObject *self)
+static int end_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT((PyObject *)((end *)self)->block);
+    return 0;
+}
+
+static int end_clear(PyObject *self)
 {
     block *const it = ((end *)self)->block;
+    ((end *)self)->block = NULL;
     if (it && it->end == self) {
         it->end = NULL;
         if (given_count(it))
             block_abandon(it);
     }
     Py_XDECREF((PyObject *)it);
+    return 0;
+}
+
+static void end_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    (void)end_clear(self);
     object_free(self);
 }
 
@@ -435,11 +486,13 @@ static PyMemberDef block_members[] = {
 static PyType_Spec block_spec = {
     .name = "gyre_kernels._block.Block",
     .basicsize = sizeof(block),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
     .slots =
         (PyType_Slot[]){
             {Py_tp_init, block_init},
             {Py_tp_finalize, block_finalize},
+            {Py_tp_traverse, block_traverse},
+            {Py_tp_clear, block_clear},
             {Py_tp_dealloc, block_dealloc},
             {Py_tp_methods, block_methods},
             {Py_tp_getset, block_properties},
@@ -456,10 +509,16 @@ static PyType_Spec block_spec = {
 static PyType_Spec end_spec = {
     .name = "gyre_kernels._block.End",
     .basicsize = sizeof(end),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .slots =
         (PyType_Slot[]){
-            {Py_tp_call, end_call}, {Py_tp_descr_get, end_of_block}, {Py_tp_dealloc, end_dealloc}, {0, NULL}},
+            {Py_tp_call, end_call},
+            {Py_tp_descr_get, end_of_block},
+            {Py_tp_traverse, end_traverse},
+            {Py_tp_clear, end_clear},
+            {Py_tp_dealloc, end_dealloc},
+            {0, NULL},
+        },
 };
 
 static PyModuleDef block_module = {
@@ -476,10 +535,9 @@ PyMODINIT_FUNC PyInit__block(void)
     end_type = (PyTypeObject *)PyType_FromSpec(&end_spec);
     mine_name = PyUnicode_InternFromString("mine");
     PyObject *const module = PyModule_Create(&block_module);
-    end *const of_none = end_type ? PyObject_New(end, end_type) : NULL;
+    end *const of_none = end_type ? end_make(NULL) : NULL;
     if (!block_type || !mine_name || !module || !of_none)
         return NULL;
-    of_none->block = NULL;
     const int failed = PyObject_SetAttrString((PyObject *)block_type, "__exit__", (PyObject *)of_none);
     Py_DECREF((PyObject *)of_none);
     Py_INCREF((PyObject *)block_type); /* one is the module's, one is kept here */
