@@ -421,7 +421,8 @@ GYRE_HELPER gyre_link_places_ gyre_link_places_of_(const gyre_cuda_arguments &ar
     places.thrown = far + shape::far_bytes;
     const gyre_u64 few = wanted < 32 ? wanted : 32, each = cell + emits;
     gyre_u64 window = wanted;
-    if (each * few <= room) {
+    /* emits_near: known to the compiler, which else takes what lies beside the other places for shared memory, too */
+    if (shape::emits_near || each * few <= room) {
         window = each * window <= room ? window : room / each;
         places.cells = (gyre_chunk *)near;
         places.emitted = near + cell * window;
