@@ -34,9 +34,6 @@ if [[ -s /tmp/certificates.crt ]]; then
     cp /tmp/certificates.crt /etc/ssl/certs/ca-certificates.crt
     export PIP_CERT=/etc/ssl/certs/ca-certificates.crt SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 fi
-# zig makes its own libraries at the first handler, which takes longer than the usual limit where the machine is busy
-as_user mkdir -p .config/gyre
-printf '[gyre]\ncompile_timeout_ms = 900000\n' >.config/gyre/gyre.ini
 as_user python3 -m venv venv
 as_user venv/bin/pip install --disable-pip-version-check "$(echo /tmp/gyre_kernels-*.whl)[cc]" pytest
 awk '/^```python$/ { shown = 1; next } /^```$/ && shown { exit } shown' /tmp/python.md >program.py

@@ -14,7 +14,8 @@ from .sources import kept_file
 
 # zig knows one of the options of the CPU backend not, which only shortens messages; and it drops what nothing in a file calls,
 # which are the kernels. For the simulator's checks (-fsanitize=thread) it would build that sanitizer's whole runtime, in minutes, which
-# the kernel has no use for; so such a kernel is compiled first, and linked without that option.
+# the kernel has no use for; so such a kernel is compiled first, and linked without that option. Without an -O of at least 2 it would
+# add checks of its own, and make its libraries anew, with a runtime for these checks; for -O2 it has them from other handlers.
 _SCRIPT = """#!/bin/sh
 zig() {{ {python} -m ziglang cc "$@"; }}
 watched= out= before=
@@ -33,8 +34,8 @@ for word; do
     before=$word
     case $word in -shared | -nodefaultlibs | -l* | -Wl,*) ;; *) set -- "$@" "$word" ;; esac
 done
-zig -c "$@" || exit
-zig -shared -Wl,--no-gc-sections -Wl,-z,defs -o "$out" "$out.o" -lm
+zig -c -fno-sanitize=undefined "$@" || exit
+zig -O2 -shared -Wl,--no-gc-sections -Wl,-z,defs -o "$out" "$out.o" -lm
 code=$?
 rm -f "$out.o"
 exit $code

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import gyre_kernels as gyre
+from gyre_kernels.__main__ import COMMAND
 from gyre_kernels.compilers import offer_zig
 
 HANDLER = """
@@ -65,8 +66,8 @@ def test_kernels_that_the_simulator_watches_are_linked_without_a_runtime(fake_zi
     words = ["-shared", "-fsanitize=thread,bounds", "-Wl,-z,defs", "-o", "out dir/k.so", "k.c", "-lm", "-lgcc"]
     subprocess.run([gyre.zig_compiler(), *words], check=True)
     compiled, linked = calls.read_text().splitlines()
-    assert compiled == "cc -c -fsanitize=thread,bounds -o out dir/k.so.o k.c"
-    assert linked == "cc -shared -Wl,--no-gc-sections -Wl,-z,defs -o out dir/k.so out dir/k.so.o -lm"
+    assert compiled == "cc -c -fno-sanitize=undefined -fsanitize=thread,bounds -o out dir/k.so.o k.c"
+    assert linked == "cc -O2 -shared -Wl,--no-gc-sections -Wl,-z,defs -o out dir/k.so out dir/k.so.o -lm"
 
 
 def test_a_compiler_of_the_machine_stays(fake_zig: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,6 +87,23 @@ def test_without_zig_nothing_changes(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert os.environ["PATH"] == str(tmp_path)
     with pytest.raises(gyre.UnavailableError, match=r'pip install "gyre-kernels\[cc\]"'):
         gyre.zig_compiler()
+
+
+def limit_of_compilers() -> str:
+    done = subprocess.run([sys.executable, "-m", "gyre_kernels", "config"], check=True, capture_output=True, text=True)
+    return next(line.split()[1] for line in done.stdout.splitlines() if line.startswith("gyre.compile_timeout_ms "))
+
+
+def test_a_wheel_gives_zig_the_time_that_it_takes_for_its_own_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than the usual minute; and what a user sets beats it."""
+    if not Path(COMMAND).parent.with_name("lib").is_dir():
+        pytest.skip("the package is not out of a wheel")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.delenv("GYRE_COMPILE_TIMEOUT_MS", raising=False)
+    assert limit_of_compilers() == "900000"
+    (tmp_path / "gyre").mkdir()
+    (tmp_path / "gyre" / "gyre.ini").write_text("[gyre]\ncompile_timeout_ms = 7000\n")
+    assert limit_of_compilers() == "7000"
 
 
 def test_a_handler_is_compiled_by_zig_alone(tmp_path: Path) -> None:
