@@ -647,6 +647,7 @@ void gyre_kernel_rewind_queues(gyre_kernel *kernel)
         const uint64_t next = gyre_queue_rewind(queue);
         gyre_queue_resume_bytes(queue);
         gyre_view_for(queue)->gate = UINT64_MAX;
+        gyre_view_for(queue)->closed = false;
         gyre_view_for(queue)->suspect_crashes = gyre_view_for(queue)->alone_crashes = 0;
         gyre_view_for(queue)->table_first = next;
         kernel->control->queues[gyre_view_of(queue)->table_entry].first = next;

@@ -235,7 +235,7 @@ bool gyre_node_wire_again(gyre_kernel *kernel, const struct gyre_node_facts *fac
         name_table(kernel, table);
         kernel->node.unwired = false;
         for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next)
-            if (gyre_view_of(queue)->of_pipeline && gyre_view_of(queue)->gate)
+            if (gyre_view_of(queue)->of_pipeline && !gyre_view_of(queue)->closed)
                 gyre_kernel_show_queue(kernel, queue);
         repeat_order(kernel);
     }

@@ -97,6 +97,7 @@ static void show_in_place(gyre_queue *entry, bool repeats)
     gyre_view_for(entry)->repeated_number = gyre_view_of(repeater)->entry_number;
     gyre_view_for(repeater)->withdrawn = !repeats;
     gyre_view_for(repeater)->gate = UINT64_MAX;
+    gyre_view_for(repeater)->closed = false;
 }
 
 bool gyre_node_prepare_repeat(gyre_kernel *leader)
@@ -135,7 +136,7 @@ void gyre_node_end_repeats(gyre_queue *entry)
     show_in_place(entry, false);
     __atomic_store_n(&kernel->control->queues[gyre_view_of(repeater)->table_entry].address, 0,
                      __ATOMIC_RELAXED);
-    if (gyre_view_of(entry)->gate)
+    if (!gyre_view_of(entry)->closed)
         gyre_kernel_show_queue(kernel, entry);
     gyre_control_order(kernel, gyre_control_verb(kernel));
     pthread_mutex_unlock(&kernel->lock);

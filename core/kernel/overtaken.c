@@ -74,7 +74,8 @@ static gyre_status repeat_one(gyre_queue *entry, uint64_t index, struct gyre_log
                               const struct gyre_overtaken_calls *calls)
 {
     gyre_queue *const repeater = gyre_view_of(entry)->repeater;
-    gyre_again_read(entry, index, request);
+    if (!gyre_again_read(entry, index, request))
+        return GYRE_OK;
     calls->begins(calls->context, entry, gyre_view_of(repeater)->entry_number, index);
     gyre_view_for(entry)->repeats_one = true;
     gyre_view_for(entry)->repeated = gyre_queue_next_index(repeater);

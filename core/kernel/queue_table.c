@@ -86,9 +86,9 @@ void gyre_kernel_write_table(gyre_kernel *kernel, bool resume)
         }
         if (resume)
             mark_answered(kernel, queue);
-        write_entry(kernel, queue, first,
-                    gyre_view_of(queue)->gate && !gyre_view_of(queue)->withdrawn ? address_of(kernel, queue)
-                                                                                 : 0);
+        write_entry(
+            kernel, queue, first,
+            !gyre_view_of(queue)->closed && !gyre_view_of(queue)->withdrawn ? address_of(kernel, queue) : 0);
     }
 }
 
@@ -122,14 +122,22 @@ void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue)
     write_entry(kernel, queue, gyre_queue_next_index(queue), address_of(kernel, queue));
 }
 
+void gyre_kernel_close_gate(gyre_queue *queue)
+{
+    gyre_kernel_set_gate(queue, UINT64_MAX);
+    gyre_view_for(queue)->gate = 0;
+    gyre_view_for(queue)->closed = true;
+}
+
 void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate)
 {
-    uint64_t old = gyre_view_of(queue)->gate;
+    uint64_t old = gyre_view_of(queue)->closed ? UINT64_MAX : gyre_view_of(queue)->gate;
     gyre_view_for(queue)->gate = gate;
-    if (gate != 0 && gate != UINT64_MAX)
+    gyre_view_for(queue)->closed = false;
+    if (gate != UINT64_MAX)
         gyre_queue_hide(
             queue,
             gate); /* before the old gate's request is shown, so that the device stops at the new gate */
-    if (old != gate && old != 0 && old != UINT64_MAX)
+    if (old != gate && old != UINT64_MAX)
         gyre_queue_show(queue, old);
 }

@@ -23,12 +23,14 @@ void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue);
 /**
  * Writes every entry of the table for a device that starts anew: the address at which the device sees the queue, and the
  * first index that it has to handle. With `resume` that index is the first unanswered request; without, it stays as it is in
- * the entry. Leaves out queues whose gate (the end of the requests that the device may handle) is 0. Only while no device runs.
+ * the entry. Leaves out queues whose gate is closed. Only while no device runs.
  */
 void gyre_kernel_write_table(gyre_kernel *kernel, bool resume);
 /** Shows the device a queue that was left out, from its first unanswered request on. */
 void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue);
-/** Shows the device the queue's requests below index `gate` only. */
+/** Hides the whole queue from the next device, until its gate is set. Shows nothing to a device that runs. */
+void gyre_kernel_close_gate(gyre_queue *queue);
+/** Shows the device the queue's requests below index `gate` only; UINT64_MAX: all. */
 void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate);
 
 #endif

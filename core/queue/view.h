@@ -69,7 +69,8 @@ struct gyre_queue_view {
     uint64_t watched, watched_ns; /* the first unanswered request, and since when it is the first */
     uint32_t observed;            /* the queue's record in the observation file; 0: it has none */
     struct gyre_queue_seen seen;
-    uint64_t gate; /* the device does not see requests from here on; UINT64_MAX: it sees all; 0: none */
+    uint64_t gate; /* the device does not see requests from here on; UINT64_MAX: it sees all */
+    bool closed;   /* the device does not see the queue itself; `gate` is 0 then */
 };
 
 #endif

@@ -44,18 +44,20 @@ static bool stays_shown(const gyre_kernel *kernel, const gyre_queue *queue)
 }
 
 /* Under the lock: the gate of a queue that is not tested yet. One that stays shown, and has no request to test, is open. */
-static uint64_t closed_gate(const gyre_kernel *kernel, const gyre_queue *queue)
+static void close_gate(const gyre_kernel *kernel, gyre_queue *queue)
 {
     if (!stays_shown(kernel, queue))
-        return 0;
-    return gyre_queue_count_unanswered(queue, UINT64_MAX, 1) ? gyre_queue_first_unanswered(queue)
-                                                             : UINT64_MAX;
+        gyre_kernel_close_gate(queue);
+    else
+        gyre_kernel_set_gate(queue, gyre_queue_count_unanswered(queue, UINT64_MAX, 1)
+                                        ? gyre_queue_first_unanswered(queue)
+                                        : UINT64_MAX);
 }
 
 static bool is_untested(const gyre_kernel *kernel, const gyre_queue *queue)
 {
-    const uint64_t gate = gyre_view_of(queue)->gate;
-    return gate == 0 || (gate != UINT64_MAX && stays_shown(kernel, queue));
+    return gyre_view_of(queue)->closed ||
+           (gyre_view_of(queue)->gate != UINT64_MAX && stays_shown(kernel, queue));
 }
 
 /* Under the lock: finds the closed queue whose first request was present at the most deaths. NULL: no queue is
@@ -77,7 +79,7 @@ static void close_gates(const struct gyre_recovery *recovery)
         pthread_mutex_lock(&kernel->lock);
         for (gyre_queue *queue = kernel->queues.first; kernel->care->revival.runs && queue;
              queue = gyre_view_of(queue)->next)
-            gyre_kernel_set_gate(queue, closed_gate(kernel, queue));
+            close_gate(kernel, queue);
         pthread_mutex_unlock(&kernel->lock);
     }
 }
@@ -177,14 +179,14 @@ static gyre_status open_rest(const struct gyre_recovery *recovery)
     for (size_t i = 0; i < recovery->count && status != GYRE_LOST; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
         pthread_mutex_lock(&kernel->lock);
-        bool launch = kernel->care->revival.runs;
+        const bool launch = kernel->care->revival.runs, runs = !launch && kernel->resident;
         for (gyre_queue *queue = kernel->queues.first; queue; queue = gyre_view_of(queue)->next) {
-            bool closed = gyre_view_of(queue)->gate == 0;
+            const bool closed = gyre_view_of(queue)->closed;
             gyre_kernel_set_gate(queue, UINT64_MAX);
-            if (closed && !launch && kernel->resident)
+            if (closed && runs)
                 gyre_kernel_show_queue(kernel, queue);
         }
-        if (!launch && kernel->resident)
+        if (runs)
             gyre_control_order(kernel, gyre_control_verb(kernel));
         pthread_mutex_unlock(&kernel->lock);
         if (launch)

@@ -7,8 +7,7 @@
 
 /**
  * Launches the kernel in the new worker, where it goes on at the first unanswered request of each queue. Leaves out queues
- * whose gate (the end of the requests that the device may handle) is 0. LOST when the new worker died, too. Gives the kernel up
- * when it cannot be launched for another reason.
+ * whose gate is closed. LOST when the new worker died, too. Gives the kernel up when it cannot be launched for another reason.
  */
 gyre_status gyre_recovery_resume(gyre_kernel *kernel);
 /** Ends the revival: the kernel is lost, because of `why`. Returns how many requests stay unanswered. */

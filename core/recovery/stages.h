@@ -12,7 +12,7 @@
 void gyre_stages_share_fate(const struct gyre_recovery *recovery);
 /** All kernels run again: gives those of pipelines their links, and lets them take requests. LOST when the worker died again. */
 gyre_status gyre_stages_revive(const struct gyre_recovery *recovery);
-/** Launches the kernels of pipelines, whose queues stay hidden (gate 0), and does what gyre_stages_revive does. */
+/** Launches the kernels of pipelines, whose queues stay hidden (their gates are closed), and does what gyre_stages_revive does. */
 gyre_status gyre_stages_resume(const struct gyre_recovery *recovery);
 enum { GYRE_STAGES_TEXT_SIZE = 200 };
 /**

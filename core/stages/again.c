@@ -10,7 +10,6 @@
 #include "core/queue/progress.h"
 #include "core/queue/resume.h"
 #include "core/ring/ring_message.h"
-#include "core/stages/expiry.h"
 #include "core/stages/seals.h"
 #include "gyre/waiting.h"
 
@@ -26,15 +25,26 @@ void gyre_again_empty(gyre_queue *queue)
     gyre_queue_set_claim(queue, gyre_queue_next_index(queue));
 }
 
-void gyre_again_read(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request)
+bool gyre_again_read(gyre_queue *queue, uint64_t index, struct gyre_logged_request *request)
 {
     const struct gyre_ring *ring = gyre_ring_of(queue);
+    const gyre_slot *slot = gyre_request_slot(ring, index);
     request->query = false;
-    request->length = gyre_queue_request_length(queue, index);
+    request->length = __atomic_load_n(&slot->length, __ATOMIC_RELAXED); /* once: a worker may write there */
+    if (request->length > ring->request_size) {
+        gyre_queue_fail(queue, index, GYRE_FAILURE_LENGTH, "the length of the request is wrong");
+        return false;
+    }
     if (ring->slots.header_size)
         memcpy(&request->header, gyre_header_at(ring, index), ring->slots.header_size);
+    memcpy(request->payload, slot + 1, request->length);
+    if (ring->slots.sealed &&
+        !gyre_seals_hold(queue, index, &request->header, request->payload, request->length)) {
+        gyre_queue_fail(queue, index, GYRE_FAILURE_SEAL, "the CRC-32C of the request is wrong");
+        return false;
+    }
     request->header.deadline_ns = 0;
-    memcpy(request->payload, gyre_request_slot(ring, index) + 1, request->length);
+    return true;
 }
 
 void gyre_again_hand_over(const gyre_queue *from, uint64_t again, gyre_queue *to, uint64_t index)

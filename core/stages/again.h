@@ -12,9 +12,10 @@
 void gyre_again_empty(gyre_queue *queue);
 /**
  * Copies a request that is sent and has no completion, without its deadline: it was sent in time. Its slot is its own until then. A query is
- * copied as any request.
+ * copied as any request. False: it was taken back, or its seal or its length is wrong, so that it is failed and not handled again. No
+ * device has the queue.
  */
-void gyre_again_read(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request);
+bool gyre_again_read(gyre_queue *queue, uint64_t index, struct gyre_logged_request *request);
 /**
  * Completes request `index` of `to`, which has no completion, as request `again` of `from` was. Devices may have both queues. `from` has
  * messages of the same types.

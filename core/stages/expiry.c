@@ -125,9 +125,12 @@ uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index)
         __atomic_load_n(&slot->length, __ATOMIC_RELAXED); /* once: a worker may write there */
     if (length <= ring->request_size)
         return length;
-    if (is_taken_back(queue, index))
-        return __atomic_load_n(&expiry_of(queue)->lengths[index & ring->mask], __ATOMIC_RELAXED);
-    return length_guessed(ring, slot);
+    /* what stood in the slot when the request was taken back, which a worker may have written */
+    const uint32_t saved =
+        is_taken_back(queue, index)
+            ? __atomic_load_n(&expiry_of(queue)->lengths[index & ring->mask], __ATOMIC_RELAXED)
+            : UINT32_MAX;
+    return saved <= ring->request_size ? saved : length_guessed(ring, slot);
 }
 
 void gyre_expiry_attend(gyre_queue *queue, uint64_t now_ns, struct gyre_due *due)

@@ -36,7 +36,7 @@ void gyre_expiry_take_back(gyre_queue *queue, uint64_t index);
 /**
  * The length of request `index`, which is still in its slot. Where a mark (taken back by this stage, to be skipped by the device,
  * answered by a worker that died later) overwrote it in the slot, it is the length before this stage took the request back, else a
- * guess. For a queue without this stage as well.
+ * guess. Never more than the largest request. For a queue without this stage as well.
  */
 uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index);
 

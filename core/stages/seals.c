@@ -44,6 +44,13 @@ void gyre_seals_write(const gyre_queue *queue, uint64_t first, uint64_t end, con
                                         gyre_ring_of(queue)->request_least != 0));
 }
 
+bool gyre_seals_hold(const gyre_queue *queue, uint64_t index, const void *header, const void *request,
+                     uint32_t length)
+{
+    return gyre_seal_of(header, gyre_ring_of(queue)->slots.header_size, request, length) ==
+           *request_seal(queue, index);
+}
+
 static gyre_u32 seal_of_reply(const gyre_queue *queue, const gyre_slot *slot)
 {
     const uint32_t length = gyre_slot_length(slot);

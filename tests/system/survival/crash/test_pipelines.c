@@ -494,11 +494,40 @@ static void a_completion_that_is_none_fails_alone(void)
     gyre_close(runtime);
 }
 
+/*
+ * Stage "gather" moves messages of the links to it only while it sees its own queue, and the entry's flows need it. That queue answered
+ * nothing yet, so its first request, which kills workers, has index 0.
+ */
+static void a_first_request_of_a_stage_is_tested(void)
+{
+    gyre_runtime *runtime = open_isolated((const char *const[]){"backend.default.restart_limit=1000", NULL});
+    gyre_queue *queue = gyre_pipeline_queue(open_joining(runtime));
+    gyre_kernel *stage = gyre_kernel_find(runtime, "gather");
+    const crash_step bad = {.fault = CRASH_SEGFAULT, .always = 1, .at = STEP_GATHER, .parts = 1, .number = 7};
+    crash_step steps[8];
+    crash_reply reply;
+    gyre_completion completion;
+    gyre_queue *own = gyre_kernel_queue(stage);
+    must(gyre_kernel_deactivate(stage, soon()));
+    send_step(own, &bad);
+    for (uint32_t i = 0; i < 8; i++) {
+        steps[i] = step_of(1000 + i);
+        send_step(queue, &steps[i]);
+    }
+    must(gyre_kernel_activate(stage, soon()));
+    for (uint32_t i = 0; i < 8; i++)
+        receive_step(queue, &steps[i]);
+    must(gyre_receive(own, &reply, sizeof reply, &completion, soon()));
+    require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == CODE_CRASH);
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
     {"a_completion_that_is_none_fails_alone", a_completion_that_is_none_fails_alone},
     {"what_a_dead_worker_sent_to_the_program_comes_once", what_a_dead_worker_sent_to_the_program_comes_once},
     {"a_death_at_each_stage_loses_no_flow", a_death_at_each_stage_loses_no_flow},
     {"a_flow_that_kills_every_worker_names_its_stage", a_flow_that_kills_every_worker_names_its_stage},
+    {"a_first_request_of_a_stage_is_tested", a_first_request_of_a_stage_is_tested},
     {"kills_from_outside_lose_and_double_nothing", kills_from_outside_lose_and_double_nothing},
     {"queues_are_opened_while_workers_die", queues_are_opened_while_workers_die},
     {"a_pipeline_between_two_workers_is_closed", a_pipeline_between_two_workers_is_closed},
