@@ -21,7 +21,6 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/base/threads.h"
-#include "core/links/lend.h"
 #include "core/links/wiring_config.h"
 #include "core/plan/devices_plan.h"
 #include "gyre/attach.h"
@@ -225,7 +224,7 @@ static void warn_of_kernels(const struct serving *serving)
 static void warn_of_pipelines(const struct serving *serving)
 {
     for (size_t i = 0; i < serving->pipeline_count; i++)
-        if (gyre_pipeline_check_lent(serving->pipelines[i]) != GYRE_OK)
+        if (gyre_pipeline_check_attachable(serving->pipelines[i]) != GYRE_OK)
             cli_error(CLI_OK, "warning: %s", gyre_error_text());
     gyre_error_clear();
 }
