@@ -220,6 +220,15 @@ static void warn_of_kernels(const struct serving *serving)
     }
 }
 
+/* Warns of pipelines that nobody can attach to. They may be fed by others of this server, or by a cycle of their own. */
+static void warn_of_pipelines(const struct serving *serving)
+{
+    for (size_t i = 0; i < serving->pipeline_count; i++)
+        if (gyre_pipeline_check_attachable(serving->pipelines[i]) != GYRE_OK)
+            cli_error(CLI_OK, "warning: %s", gyre_error_text());
+    gyre_error_clear();
+}
+
 /* Prints the topics and outlets of a pipeline, which programs subscribe to: " (prices, alerts)". */
 static void print_topics(const gyre_pipeline *pipeline)
 {
@@ -524,6 +533,7 @@ static int serve_clients(struct serving *serving)
     warn_of_kernels(serving);
     warn_of_others(serving, GYRE_SECTION_KERNEL, "checkpoints");
     warn_of_others(serving, GYRE_SECTION_QUEUE, "durability");
+    warn_of_pipelines(serving);
     tell_ready(serving);
     await_end(serving, &ends);
     code = stop_serving(serving);

@@ -292,8 +292,8 @@ static void count_instruction(struct reading *reading, const char *name, const c
     reading->latest = 0;
     if (!reading->step || !line || reading->own)
         return;
-    code_loops_take(&reading->loops, reading->traffic, reading->step, line, name, operands, next);
     weight = code_joins_take(&reading->joins, name, operands) ? 0 : weight;
+    code_loops_take(&reading->loops, reading->traffic, reading->step, line, weight, name, operands, next);
     reading->latest = weight;
     note_frame(reading, name, operands);
     reading->taken += !reading->admits && reading->step->executed > 0;

@@ -51,13 +51,15 @@ static bool is_constant_step(const char *name, const char *operands)
            !strchr(operands, '(');
 }
 
-static void note_step(code_loops *loops, const char *operands, uint64_t at, bool by_lanes)
+static void note_step(code_loops *loops, const code_cost *cost, const char *operands, uint64_t at,
+                      bool by_lanes)
 {
     const char *const last = strrchr(operands, '%');
     if (!last || loops->step_count == CODE_STEPS_MAX)
         return;
     code_step *const step = &loops->steps[loops->step_count++];
     step->at = at;
+    step->cost = *cost;
     step->by_lanes = by_lanes;
     name_of(last, step->name);
 }
@@ -78,19 +80,21 @@ static void note_jump(code_loops *loops, const code_jump *jump)
     code_jump *const own = &loops->jumps[loops->jump_count++];
     *own = *jump;
     memcpy(own->compared, loops->compared, sizeof own->compared);
+    own->comparison = loops->comparison;
     own->by_constant = loops->by_constant;
 }
 
 void code_loops_take(code_loops *loops, const traffic_file *traffic, const traffic_step *step,
-                     code_line *line, const char *name, const char *operands, uint64_t next)
+                     code_line *line, double weight, const char *name, const char *operands, uint64_t next)
 {
+    const code_cost cost = {line, weight * (double)step->issued, weight * (double)step->executed};
     /* lanes share the work of a loop by steps of gyre_lane_count */
     const bool by_lanes =
         loops->counts_lanes && strcmp(name, "add") == 0 && strncmp(operands, "%eax,%", 6) == 0;
     const bool steps = by_lanes || is_constant_step(name, operands);
     loops->counts_lanes = strncmp(name, "call", 4) == 0 && strstr(operands, "<gyre_lane_count");
     if (steps)
-        note_step(loops, operands, next, by_lanes);
+        note_step(loops, &cost, operands, next, by_lanes);
     if (name[0] == 'j' && strncmp(name, "jmp", 3) != 0) {
         const uint64_t to = strtoull(operands, NULL, 16);
         note_jump(loops, &(code_jump){.from = next,
@@ -98,10 +102,12 @@ void code_loops_take(code_loops *loops, const traffic_file *traffic, const traff
                                       .line = line,
                                       .issued = (double)step->issued,
                                       .executed = (double)step->executed,
+                                      .cost = cost,
                                       .taken = to < next || has_run(traffic, to)});
     } else if (strncmp(name, "cmp", 3) == 0 || strncmp(name, "test", 4) == 0 ||
                (steps && strcmp(name, "lea") != 0)) {
         names_of(operands, loops->compared);
+        loops->comparison = steps ? (code_cost){.line = NULL} : cost;
         loops->by_constant = operands[0] == '$';
     } else if (strncmp(name, "mov", 3) != 0 && strcmp(name, "lea") != 0) {
         loops->compared[0][0] = loops->compared[1][0] = '\0';
@@ -109,10 +115,10 @@ void code_loops_take(code_loops *loops, const traffic_file *traffic, const traff
 }
 
 /* The step of the register that a jump of a loop goes by; NULL: it does not grow or shrink by a constant in the loop. */
-static const code_step *find_step(const code_loops *loops, const code_jump *jump, const code_jump *back)
+static code_step *find_step(code_loops *loops, const code_jump *jump, const code_jump *back)
 {
     for (uint32_t i = 0; i < loops->step_count; i++) {
-        const code_step *const step = &loops->steps[i];
+        code_step *const step = &loops->steps[i];
         if (step->at > back->to && step->at <= back->from &&
             (strcmp(step->name, jump->compared[0]) == 0 || strcmp(step->name, jump->compared[1]) == 0))
             return step;
@@ -121,7 +127,7 @@ static const code_step *find_step(const code_loops *loops, const code_jump *jump
 }
 
 /* Whether a way out of the loop, or its end, depends on what was computed. */
-static bool is_open(const code_loops *loops, const code_jump *back)
+static bool is_open(code_loops *loops, const code_jump *back)
 {
     if (!find_step(loops, back, back))
         return true;
@@ -173,33 +179,56 @@ static void fold_items(const code_loops *loops, const code_jump *back)
     }
 }
 
+static double least(double one, double other)
+{
+    return one < other ? one : other;
+}
+
+/* Takes so much off what a line has counted, and no more than it has of this. */
+static void take_off(code_cost *cost, double *issued, double *executed)
+{
+    if (!cost->line)
+        return;
+    const double groups = least(least(*issued, cost->issued), cost->line->issued);
+    const double lanes = least(least(*executed, cost->executed), cost->line->executed);
+    cost->issued -= groups;
+    cost->executed -= lanes;
+    cost->line->issued -= groups;
+    cost->line->executed -= lanes;
+    *issued -= groups;
+    *executed -= lanes;
+}
+
 /*
  * The compiler makes one turn of four of an inner loop that counts far: its step, its comparison and its jump are there once. Of a few turns whose
- * number it knows it leaves no loop.
+ * number it knows it leaves no loop. An x86-64 has two instructions for the three where the step compares with 0.
  */
-static void unroll(const code_loops *loops, const code_jump *back, const traffic_file *traffic, bool is_known)
+static void unroll(code_jump *back, code_step *step, const code_loops *loops, const traffic_file *traffic)
 {
     const double turns = back->issued / entries(traffic, back->to);
+    const bool is_known = back->by_constant && !step->by_lanes;
     if (!is_known && turns < TURNS_UNROLLED)
         return;
     const bool is_folded = is_known && turns <= TURNS_FOLDED;
     const double saved = is_folded ? 3 : 3 * 0.75;
     if (is_folded)
         fold_items(loops, back);
-    back->line->issued -= saved * back->issued;
-    back->line->executed -= saved * back->executed;
+    double issued = saved * back->issued, executed = saved * back->executed;
+    take_off(&back->cost, &issued, &executed);
+    take_off(&back->comparison, &issued, &executed);
+    take_off(&step->cost, &issued, &executed);
 }
 
 void code_loops_end(code_loops *loops, const traffic_file *traffic)
 {
     for (uint32_t i = 0; i < loops->jump_count; i++) {
-        const code_jump *const jump = &loops->jumps[i];
+        code_jump *const jump = &loops->jumps[i];
         if (jump->to >= jump->from)
             continue;
         if (is_open(loops, jump))
             jump->line->turns += jump->issued;
         else if (is_inner(loops, jump))
-            unroll(loops, jump, traffic, jump->by_constant && !find_step(loops, jump, jump)->by_lanes);
+            unroll(jump, find_step(loops, jump, jump), loops, traffic);
     }
     loops->jump_count = loops->step_count = loops->item_count = 0;
 }

@@ -24,6 +24,7 @@
 #include "core/kernel/shard_key.h"
 #include "core/kernel/start.h"
 #include "core/kernel/type_registry.h"
+#include "core/links/lend.h"
 #include "core/plan/shape.h"
 
 static const char *kernel_text(const gyre_kernel *kernel, const char *key)
@@ -208,4 +209,9 @@ gyre_status gyre_launch_state_layout(gyre_runtime *runtime, const gyre_launch_de
         status = gyre_layout_create(kernel->record->state, GYRE_STATE_MAX, out);
     gyre_kernel_release(kernel);
     return status;
+}
+
+gyre_status gyre_pipeline_check_attachable(gyre_pipeline *pipeline)
+{
+    return gyre_pipeline_check_lent(pipeline);
 }

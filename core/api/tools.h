@@ -11,6 +11,7 @@
 #include "core/types/types.h"
 #include "gyre/backend.h"
 #include "gyre/gyre.h"
+#include "gyre/pipeline.h"
 
 /** Does what gyre_open does, for settings that a person typed: error sentences name the command line as their origin. */
 gyre_status gyre_runtime_open_typed(const gyre_open_desc *desc, gyre_runtime **out);
@@ -41,6 +42,9 @@ bool gyre_kernel_has_checkpoints(const gyre_kernel *kernel);
 /** The path of the journal from which a launched kernel took its state, borrowed from the kernel. NULL: the kernel began with
  * its initial state. */
 const char *gyre_kernel_restored_from(gyre_kernel *kernel);
+
+/** Whether other programs can attach to an open pipeline, as far as its own settings go: else the error that they would get. */
+gyre_status gyre_pipeline_check_attachable(gyre_pipeline *pipeline);
 
 /** How all kernels of a runtime fare. */
 struct gyre_runtime_pulse {

@@ -220,6 +220,16 @@ gyre_status gyre_pipeline_lend(gyre_pipeline *pipeline, const char *entry, const
     return status;
 }
 
+gyre_status gyre_pipeline_check_lent(gyre_pipeline *pipeline)
+{
+    struct gyre_queue_options options = {0};
+    const struct gyre_entry_wish wish = {.section = pipeline->name, .lent = &options};
+    pthread_mutex_lock(&pipeline->lock);
+    const gyre_status status = gyre_keep_check_entry(pipeline, gyre_entries_first(pipeline), &wish);
+    pthread_mutex_unlock(&pipeline->lock);
+    return status;
+}
+
 static struct gyre_pipeline_entry *entry_of(gyre_pipeline *pipeline, const gyre_queue *queue)
 {
     struct gyre_pipeline_entry *entry = pipeline->entries;

@@ -33,6 +33,9 @@ bool gyre_pipeline_has_topic(const gyre_pipeline *pipeline, const char *topic);
 gyre_status gyre_pipeline_lend(gyre_pipeline *pipeline, const char *entry, const gyre_queue_desc *desc,
                                struct gyre_queue_options *options, gyre_kernel **kernel, gyre_queue **out);
 
+/** Whether gyre_pipeline_lend gives other programs queues at all: else its error. The backend may still have none for them. */
+gyre_status gyre_pipeline_check_lent(gyre_pipeline *pipeline);
+
 enum gyre_taken_back { GYRE_BACK_FREED, GYRE_BACK_WAITS, GYRE_BACK_BUSY, GYRE_BACK_LEFT };
 /**
  * Takes a lent queue back. The first call ends its sends and hides it from the device. FREED: its flows are settled, and nothing

@@ -39,7 +39,7 @@ struct step {
  */
 static bool stays_shown(const gyre_kernel *kernel, const gyre_queue *queue)
 {
-    return kernel->node.pipeline && !gyre_view_of(queue)->of_pipeline &&
+    return gyre_node_is_stage(kernel) && !gyre_view_of(queue)->of_pipeline &&
            !gyre_node_facts_of(kernel).by_threads;
 }
 

@@ -91,4 +91,31 @@ estimates tiles --json --lanes 64
 checks=$((checks + 1))
 waits="$(row tiles.gyre.c "$(line_of tiles 'sum +=')" waits)" reads="$(row tiles.gyre.c "$(line_of tiles 'sum +=')" scratch)"
 ((waits > 0 && 2 * waits <= reads)) || fail "expected two reads beside each other to wait once, found $waits of $reads"
+
+# a loop of two instructions, whose step compares: no line has less than none
+cat >"$folder/counts_down.gyre.c" <<'END'
+#include <gyre/kernel.h>
+
+#define WORK(FIELD) FIELD(u32, turns) FIELD(u32, seed)
+GYRE_MESSAGE(work, WORK)
+#define DONE(FIELD) FIELD(u32, value)
+GYRE_MESSAGE(done, DONE)
+
+GYRE_KERNEL(counts_down, work, done)
+{
+    u32 x = 0;
+    for (u32 n = request->turns; n; n--)
+    {
+        x
+        =
+        n;
+    }
+    reply->value = x;
+    return GYRE_REPLY;
+}
+END
+works 64 1000
+handlers="$folder" estimates counts_down --json
+checks=$((checks + 1))
+[[ "$out" == *'"issued":'* && "$out" != *:-* ]] || fail "expected no number below 0: $out"
 finish

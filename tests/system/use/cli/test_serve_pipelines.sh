@@ -180,6 +180,38 @@ exits 4
 says "queue 'orders' enters a pipeline, and such a queue cannot have durability: leave it out"
 run serve
 refuses 2 "expected at least one kernel, or a [pipeline.NAME] in the configuration ('gyre help serve' shows how)"
+# a pipeline for this server alone is told of before clients are refused
+mkdir "$folder/kept"
+cat >"$folder/kept/counts.gyre.c" <<'END'
+#include <gyre/kernel.h>
+
+#define COUNT(FIELD) FIELD(u64, count)
+GYRE_MESSAGE(count, COUNT)
+
+GYRE_ACTOR(counts, count, count, count)
+{
+    state->count += request->count;
+    *reply = *state;
+    return GYRE_REPLY;
+}
+END
+cat >"$folder/kept/kept.ini" <<END
+[gyre]
+backend = cpu
+[pipeline.kept]
+entry = counts
+isolation = process
+[kernel.counts]
+source = $folder/kept/counts.gyre.c
+checkpoints = true
+END
+start_server --config "$folder/kept/kept.ini"
+sentence="pipeline 'kept' has checkpoints, and takes no other programs: what one of them sent could not be handled again when it has left"
+run call --attach kept '{"count":1}'
+exits 1
+says "$sentence"
+stop_server TERM
+says "warning: $sentence"
 # kernels that ask each other: each request and each of its answers are of other programs
 start_server --config examples/pipeline/quotes.ini
 run call --attach quotes '{"order":{"item":1,"count":3}}' '{"order":{"item":1,"count":0}}' '{"order":{"item":1,"count":300}}'
