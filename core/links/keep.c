@@ -374,11 +374,11 @@ gyre_status gyre_keep_repeat(gyre_pipeline *pipeline)
     const bool led = pipeline->keep.leader != NULL;
     const gyre_status status = led ? gyre_node_repeat(pipeline->keep.leader, watch, pipeline)
                                    : gyre_repeaters_repeat(pipeline, watch);
+    for_stages(pipeline, gyre_node_pause_again); /* before they see what came meanwhile */
     if (status == GYRE_OK && led)
         for_led(pipeline, gyre_node_end_repeats);
     else if (status == GYRE_OK)
         gyre_repeaters_end(pipeline);
-    for_stages(pipeline, gyre_node_pause_again);
     return status;
 }
 
