@@ -88,6 +88,7 @@ void code_loops_take(code_loops *loops, const traffic_file *traffic, const traff
                      code_line *line, double weight, const char *name, const char *operands, uint64_t next)
 {
     const code_cost cost = {line, weight * (double)step->issued, weight * (double)step->executed};
+    static const code_cost nothing;
     /* lanes share the work of a loop by steps of gyre_lane_count */
     const bool by_lanes =
         loops->counts_lanes && strcmp(name, "add") == 0 && strncmp(operands, "%eax,%", 6) == 0;
@@ -107,7 +108,7 @@ void code_loops_take(code_loops *loops, const traffic_file *traffic, const traff
     } else if (strncmp(name, "cmp", 3) == 0 || strncmp(name, "test", 4) == 0 ||
                (steps && strcmp(name, "lea") != 0)) {
         names_of(operands, loops->compared);
-        loops->comparison = steps ? (code_cost){.line = NULL} : cost;
+        loops->comparison = steps ? nothing : cost;
         loops->by_constant = operands[0] == '$';
     } else if (strncmp(name, "mov", 3) != 0 && strcmp(name, "lea") != 0) {
         loops->compared[0][0] = loops->compared[1][0] = '\0';
