@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues by which a pipeline alone sends, one at each node that clients enter by: what came by others there is handled again so when its worker
- * process died. For checkpoints (kept.h), and where the device does not pass over requests that were answered before others (can_skip).
+ * Repeaters: queues of a pipeline's own, one at each node that clients enter by. After the death of a worker process, requests of clients
+ * are handled again by way of a repeater. Two cases need one: stages with checkpoints (kept.h), and devices that do not pass over requests
+ * which have a completion already (can_skip).
  *
- * Flows end out of turn, so of the requests of a queue some have a completion behind one that has none. A device that does not pass over these
- * would begin their flows once more, and write a second completion over one that a client may be reading. So requests without a completion that
- * others have overtaken go through the repeater, one at a time, and their completions are handed over. The device sees the queue when none is
- * left.
+ * The second case: flows end out of turn, so some requests of a queue have a completion behind one that has none. Such a device would begin the
+ * flows of these once more, and write a second completion over one that a client may be reading. So each request without a completion that
+ * others have overtaken goes through the repeater, one at a time, and its completion is handed over. The device sees the clients' queue when
+ * none of them is left.
  */
 #ifndef GYRE_CORE_LINKS_REPEATERS_H
 #define GYRE_CORE_LINKS_REPEATERS_H

@@ -421,7 +421,10 @@ GYRE_HELPER gyre_link_places_ gyre_link_places_of_(const gyre_cuda_arguments &ar
     places.thrown = far + shape::far_bytes;
     const gyre_u64 few = wanted < 32 ? wanted : 32, each = cell + emits;
     gyre_u64 window = wanted;
-    /* emits_near: known to the compiler, which else takes what lies beside the other places for shared memory, too */
+    /*
+     * With emits_near the other branches are never taken, and the compiler has to know: users of `emitted` tell it that this lies in shared
+     * memory. Where `emitted` could also lie in `far`, it took `thrown`, which lies beside it, for shared memory as well.
+     */
     if (shape::emits_near || each * few <= room) {
         window = each * window <= room ? window : room / each;
         places.cells = (gyre_chunk *)near;
