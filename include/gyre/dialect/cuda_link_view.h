@@ -421,10 +421,7 @@ GYRE_HELPER gyre_link_places_ gyre_link_places_of_(const gyre_cuda_arguments &ar
     places.thrown = far + shape::far_bytes;
     const gyre_u64 few = wanted < 32 ? wanted : 32, each = cell + emits;
     gyre_u64 window = wanted;
-    /*
-     * With emits_near the other branches are never taken, and the compiler has to know: users of `emitted` tell it that this lies in shared
-     * memory. Where `emitted` could also lie in `far`, it took `thrown`, which lies beside it, for shared memory as well.
-     */
+    /* With emits_near `emitted` is said to be shared memory: if it could lie in `far`, the compiler took `thrown` for such, too. */
     if (shape::emits_near || each * few <= room) {
         window = each * window <= room ? window : room / each;
         places.cells = (gyre_chunk *)near;
