@@ -350,7 +350,7 @@ static gyre_status check_message(const struct gyre_parcel *parcel, int flags, bo
     if (header.version != GYRE_PARCEL_VERSION)
         return gyre_error_set(GYRE_INCOMPATIBLE,
                               "the other program speaks version %u of the protocol, this library %u: install "
-                              "both from one version of Gyre",
+                              "both from one version of Gyre, and start again what ran during an upgrade",
                               header.version, GYRE_PARCEL_VERSION);
     return GYRE_OK;
 }

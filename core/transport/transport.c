@@ -69,9 +69,11 @@ static gyre_status load_plugin(const struct gyre_config *config, const gyre_tran
             config, GYRE_SECTION_CLUSTER, NULL, library[0] ? "library" : "transport",
             gyre_error_set(
                 GYRE_NOT_FOUND,
-                "there is no transport '%s': expected the file '%s'. If the name is right, this Gyre was "
-                "built without it; install the library that it needs and build again (docs/cluster.md)",
-                name, path));
+                "there is no transport '%s': expected the file '%s'. If the name is right, this Gyre came without "
+                "it: install the package that has it (Debian, Ubuntu: libgyre0.1-%s), or the library that it needs "
+                "and build Gyre again, or name the file of another install of this version with `library` in "
+                "[cluster] (docs/cluster.md)",
+                name, path, name));
     return gyre_transport_load(path, out);
 }
 

@@ -42,8 +42,8 @@ int main(int argc, char **argv)
     if (argc == 4)
         return worker_guard(GYRE_WORKER_SOCKET, parent, argv[3]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (argc == 3)
-        prctl(PR_SET_NAME, GYRE_STANDBY_NAME); /* until GYRE_PARCEL_PROMOTE */
+    /* the first until GYRE_PARCEL_PROMOTE; a program that is started by a descriptor has the name of a number */
+    prctl(PR_SET_NAME, argc == 3 ? GYRE_STANDBY_NAME : GYRE_WORKER_PROGRAM);
     if (getppid() != parent)
         return 1;             /* the parent died before that took effect */
     signal(SIGXFSZ, SIG_IGN); /* a compile beyond the limit of file sizes fails, and the worker lives */

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import Any, Callable
 
 import pytest
@@ -12,6 +13,10 @@ from gyre_kernels import Kernel, Runtime
 from gyre_kernels.pytest_plugin import gyre_runtime  # noqa: F401  (also where the plugin is not installed)
 
 HANDLERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "handlers.gyre.c")
+
+# A shell without job control starts what is in its background with Ctrl-C ignored, and some tests, and the programs that they start, are
+# interrupted.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
