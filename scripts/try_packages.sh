@@ -118,15 +118,26 @@ requests_until_stop()
     done
 }
 
-# While a client sends one request after the other to a server, the packages of before are replaced. Every request has its answer,
-# from the server of before; a server that starts then is the new one.
+# worker_is_of SERVER [OTHER]: $worker is its worker process, which is not the process OTHER.
+worker_is_of()
+{
+    local processes
+    read -ra processes < <(cat "/proc/$1"/task/*/children | xargs)
+    for worker in "${processes[@]}"; do
+        [[ "$worker" == "${2:-}" || "$(cat "/proc/$worker/comm" 2>/dev/null)" != gyre-worker ]] || return 0
+    done
+    return 1
+}
+
+# While a client sends one request after the other to a server, the packages of before are replaced, and then the server's worker process is
+# killed. Every request has its answer, from the server of before and a worker of before; a server that starts then is the new one.
 upgrade()
 {
-    local server client sent
+    local server client sent worker
     quiet apt-get install -y --no-install-recommends ./before/*.deb gcc libc6-dev
     rm -rf "$XDG_CACHE_HOME" stop
     : >served
-    gyre serve scale/scale.gyre.c --config scale/gyre.ini --set gyre.socket=/tmp/socket >served 2>&1 &
+    gyre serve scale/scale.gyre.c --config scale/gyre.ini --set gyre.socket=/tmp/socket --set backend.cpu.isolation=process >served 2>&1 &
     server=$!
     wait_until "the server does not start: $(cat served)" grep -q '^serving at' served
     : >counts
@@ -134,9 +145,16 @@ upgrade()
     client=$!
     wait_until "the client gets no reply: $(cat counts)" test -s replies
     quiet apt-get install -y --no-install-recommends ./*.deb
+    worker_is_of "$server" || fail "the server of before has no worker: $(cat served)"
+    kill -KILL "$worker"
+    wait_until "no worker takes the place of one that died: $(cat served)" worker_is_of "$server" "$worker"
+    [[ "$(readlink "/proc/$worker/exe")" == *' (deleted)' ]] || fail "a server of before has a worker of $(readlink "/proc/$worker/exe")"
     # a client of the new version gets its reply, or is told which two versions do not fit
     timeout 120 gyre call --attach scale --socket /tmp/socket '{"value":2,"factor":3}' >log 2>&1 </dev/null || true
-    grep -qF '{"result":6.0}' log || grep -q 'speaks version [0-9]* of the protocol' log || fail "a client behind the upgrade"
+    grep -qF '{"result":6.0}' log || grep -qE 'the server is of Gyre [0-9.]*, this program of|speaks version [0-9]* of the protocol' log ||
+        fail "a client behind the upgrade"
+    : >mark
+    wait_until "the client gets no reply behind the upgrade: $(cat counts)" test replies -nt mark
     : >stop
     wait "$client" || fail "the client ended with $?: $(cat counts)"
     sent="$(wc -l <requests)"
