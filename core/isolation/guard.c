@@ -91,7 +91,7 @@ uint64_t gyre_guard_mark(char mark[GYRE_MARK_SIZE])
 void gyre_guard_join(void)
 {
     char prefix[GYRE_MARK_SIZE];
-    const struct gyre_worker_role role = {.name = "guard", .more = prefix};
+    const struct gyre_worker_role role = {.name = "guard", .more = prefix, .program = -1};
     take_lock();
     write_prefix(prefix);
     if (guard.users++ == 0) {

@@ -52,7 +52,7 @@ static void take_on(struct gyre_keeper *keeper, const struct gyre_worker_process
 gyre_status gyre_keeper_start(struct gyre_keeper *keeper)
 {
     struct gyre_worker_process process;
-    gyre_status status = gyre_worker_start(false, &process);
+    gyre_status status = gyre_worker_start(false, keeper->program, &process);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&keeper->lock);
@@ -252,6 +252,7 @@ gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keepe
     memset(keeper, 0, sizeof *keeper);
     keeper->desc = *desc;
     keeper->pidfd = keeper->socket = -1;
+    keeper->program = gyre_worker_hold_program();
     keeper->spare = (struct gyre_worker_process){.pidfd = -1, .socket = -1};
     gyre_status status = gyre_parcel_init(&keeper->parcel);
     keeper->bell = status == GYRE_OK ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
@@ -264,6 +265,7 @@ gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keepe
         status = gyre_thread_need(&keeper->thread, keep_worker, keeper, "to keep a worker process");
     if (status != GYRE_OK) {
         close_descriptor(&keeper->bell);
+        close_descriptor(&keeper->program);
         gyre_parcel_finish(&keeper->parcel);
         return status;
     }
@@ -294,6 +296,7 @@ void gyre_keeper_finish(struct gyre_keeper *keeper)
     if (keeper->guarded)
         gyre_guard_leave();
     close_descriptor(&keeper->bell);
+    close_descriptor(&keeper->program);
     gyre_parcel_finish(&keeper->parcel);
     pthread_cond_destroy(&keeper->changed);
     pthread_mutex_destroy(&keeper->lock);

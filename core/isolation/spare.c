@@ -63,7 +63,7 @@ static void reap_spare(struct gyre_keeper *keeper, char *why, size_t size)
 static void start_spare(struct gyre_keeper *keeper)
 {
     struct gyre_worker_process process = {.pidfd = -1, .socket = -1};
-    gyre_status status = gyre_worker_start(true, &process);
+    gyre_status status = gyre_worker_start(true, keeper->program, &process);
     pthread_mutex_lock(&keeper->lock);
     keeper->spare = process;
     keeper->spare_wanted = false;

@@ -3,16 +3,12 @@
  * Starts the worker program (spawn.h) by posix_spawn and not by fork, because other threads of the caller may hold
  * locks. The worker keeps the caller's environment, output and errors. Its input is empty. It leads a process group
  * of its own, so that a terminal's interrupt reaches only the program.
- *
- * The file of the first worker is held by a descriptor until the process ends, and the workers after it are of that file
- * also when an upgrade put another one in its place: the two ends of a socket, and the memory they share, are of one version.
  */
 #include "core/isolation/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -29,29 +25,30 @@
 #include "core/isolation/worker.h"
 #include "gyre/lack.h"
 
-static struct {
-    pthread_once_t once;
-    char path[PATH_MAX];
-    int descriptor; /* of the file that was there at first; -1: there was none */
-} program_held = {.once = PTHREAD_ONCE_INIT};
-
-static void hold_program(void)
+static void write_path(char path[PATH_MAX])
 {
-    snprintf(program_held.path, sizeof program_held.path, "%s/%s", gyre_place_helpers(), GYRE_WORKER_PROGRAM);
-    program_held.descriptor = open(program_held.path, O_PATH | O_CLOEXEC);
+    snprintf(path, PATH_MAX, "%s/%s", gyre_place_helpers(), GYRE_WORKER_PROGRAM);
+}
+
+int gyre_worker_hold_program(void)
+{
+    char path[PATH_MAX];
+    write_path(path);
+    return open(path, O_PATH | O_CLOEXEC);
 }
 
 /* Where the program is started from. What was put in the place of the held file is started only where /proc cannot be read. */
-static void find_program(char program[PATH_MAX])
+static void find_program(int held, char program[PATH_MAX])
 {
-    struct stat held, found;
-    pthread_once(&program_held.once, hold_program);
-    snprintf(program, PATH_MAX, "/proc/%ld/fd/%d", (long)getpid(), program_held.descriptor);
-    if (program_held.descriptor < 0 || fstat(program_held.descriptor, &held) != 0 ||
-        (stat(program_held.path, &found) == 0 && found.st_dev == held.st_dev &&
-         found.st_ino == held.st_ino) ||
-        access(program, X_OK) != 0)
-        memcpy(program, program_held.path, PATH_MAX);
+    char path_held[32];
+    struct stat was, is;
+    write_path(program);
+    if (held < 0 || fstat(held, &was) != 0 ||
+        (stat(program, &is) == 0 && is.st_dev == was.st_dev && is.st_ino == was.st_ino))
+        return;
+    snprintf(path_held, sizeof path_held, "/proc/%ld/fd/%d", (long)getpid(), held);
+    if (access(path_held, X_OK) == 0)
+        snprintf(program, PATH_MAX, "%s", path_held);
 }
 
 static int set_attributes(posix_spawnattr_t *attributes)
@@ -112,7 +109,7 @@ static gyre_status start_program(int socket, const struct gyre_worker_role *role
     char **environment = marked_environment(role->mark);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    find_program(program);
+    find_program(role->program, program);
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);

@@ -22,7 +22,14 @@ struct gyre_worker_process {
 struct gyre_worker_role {
     const char *name, *more;
     const char *mark; /* an entry that is added to the process's environment; NULL: none */
+    int program;      /* of gyre_worker_hold_program; -1: the program that is installed now */
 };
+
+/**
+ * A descriptor of the worker program, which the caller closes; -1: there is none. What is started with it is of that file also
+ * when an upgrade put another one in its place: both ends of a socket, and the memory that they share, are of one version.
+ */
+int gyre_worker_hold_program(void);
 
 /**
  * Starts the program. Its descriptor GYRE_WORKER_SOCKET is one end of a socket, and it inherits no other descriptors;

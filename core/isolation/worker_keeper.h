@@ -39,6 +39,7 @@ struct gyre_keeper {
     pthread_t thread;
     struct gyre_parcel parcel; /* used by the thread alone */
     int bell;                  /* eventfd: rung when the thread has to look at `quit` or `spare_wanted` */
+    int program;               /* what all its workers are started from (gyre_worker_hold_program) */
 
     pthread_mutex_t lock; /* for the members below */
     pthread_cond_t changed;

@@ -23,11 +23,12 @@
 
 #define CONNECT_NS UINT64_C(2000000000)
 
-gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out)
+gyre_status gyre_worker_start(bool stands_by, int program, struct gyre_worker_process *out)
 {
     char mark[GYRE_MARK_SIZE];
     const uint64_t number = gyre_guard_mark(mark);
-    const struct gyre_worker_role role = {.name = stands_by ? "standby" : NULL, .mark = mark};
+    const struct gyre_worker_role role = {
+        .name = stands_by ? "standby" : NULL, .mark = mark, .program = program};
     const int fault = GYRE_FAULT_POINT(KEEPER_SPAWN);
     if (fault)
         return gyre_error_set(GYRE_EXHAUSTED, "the worker program cannot be started: %s", strerror(fault));

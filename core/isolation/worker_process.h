@@ -11,9 +11,9 @@
 
 /**
  * Starts a worker with a mark of its own (guard.h). `stands_by`: the list of processes shows that it stands by, until
- * GYRE_PARCEL_PROMOTE. UNAVAILABLE when the program is not there, EXHAUSTED, FAILED.
+ * GYRE_PARCEL_PROMOTE. `program` is of gyre_worker_hold_program, or -1. UNAVAILABLE when the program is not there, EXHAUSTED, FAILED.
  */
-gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out);
+gyre_status gyre_worker_start(bool stands_by, int program, struct gyre_worker_process *out);
 /** Sends a worker a new connection over its socket `worker`; *socket is the caller's end of the connection. */
 gyre_status gyre_worker_connect(int worker, int *socket);
 /** Hands each message that a worker sent by itself to `heard`. Does not wait. False: the worker closed its socket. */
