@@ -399,26 +399,6 @@ static void write_inlets(const gyre_pipeline *pipeline, const struct gyre_link *
                                          .control = pipeline->nodes[link->from].facts.control};
 }
 
-/* Whether other programs have queues of the pipeline. */
-static bool is_lent(const gyre_pipeline *pipeline)
-{
-    for (int i = 0; i < pipeline->entry_count; i++)
-        if (pipeline->entries[i].queue && !pipeline->entries[i].dropped &&
-            gyre_foreign_of(pipeline->entries[i].queue)->lent)
-            return true;
-    return false;
-}
-
-/*
- * What blocks take care of with an entry besides: where messages leave the pipeline a fence, since who sees a completion sees what was sent;
- * and what goes by a repeater may be completed for another program.
- */
-static gyre_u8 care_of(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry)
-{
-    const bool leaves = pipeline->outlets && gyre_pipeline_is_across_bus(pipeline);
-    return leaves || (entry->repeats && is_lent(pipeline)) ? GYRE_FOREIGN_REPLIES : 0;
-}
-
 static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_table *table)
 {
     table->entry_count = (gyre_u32)pipeline->entry_count;
@@ -429,7 +409,8 @@ static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_tab
         gyre_node_describe_entry(pipeline->entries[i].queue, entry);
         if (pipeline->entries[i].node != node)
             entry->serial = 0; /* the number is one of another kernel's table */
-        entry->slots.foreign |= care_of(pipeline, &pipeline->entries[i]);
+        if (gyre_pipeline_needs_care(pipeline, &pipeline->entries[i]))
+            entry->slots.foreign |= GYRE_FOREIGN_REPLIES;
         entry->flows = pipeline->entries[i].flows.address + sizeof(gyre_flow_head);
         entry->memory = pipeline->nodes[node].memory;
     }
