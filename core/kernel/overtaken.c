@@ -29,6 +29,14 @@ gyre_status gyre_node_set_repeater(gyre_queue *entry, gyre_queue *repeater)
             "queue '%s' has headers of %u bytes, and all queues of this pipeline in a worker process have headers of one size, "
             "which is %u: set its header as that of the others",
             gyre_queue_name(entry), its, first);
+    if (gyre_ring_of(entry)->request_size != gyre_ring_of(repeater)->request_size ||
+        gyre_ring_of(entry)->reply_size != gyre_ring_of(repeater)->reply_size)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "queue '%s' has messages of %u and %u bytes, and those of its pipeline in a worker process have %u and %u: declare "
+            "its messages as the handler has them",
+            gyre_queue_name(entry), gyre_ring_of(entry)->request_size, gyre_ring_of(entry)->reply_size,
+            gyre_ring_of(repeater)->request_size, gyre_ring_of(repeater)->reply_size);
     gyre_view_for(entry)->repeater = repeater;
     return GYRE_OK;
 }
@@ -38,9 +46,10 @@ bool gyre_node_has_overtaken(const gyre_queue *entry)
     return gyre_queue_end_of_overtaken(entry) != gyre_queue_first_unanswered(entry);
 }
 
-void gyre_node_empty_repeater(const gyre_queue *entry)
+void gyre_node_empty_repeater(gyre_queue *repeater)
 {
-    gyre_again_empty(gyre_view_of(entry)->repeater);
+    gyre_again_empty(repeater);
+    gyre_node_hide_entry(repeater);
 }
 
 static gyre_status say_lost(const gyre_queue *entry)

@@ -8,12 +8,12 @@
 
 #include "core/kernel/node.h"
 
-/** Gives an entry its repeater, before anybody has it. INVALID: their headers have different sizes. */
+/** Gives an entry its repeater, before anybody has it. INVALID: their messages or headers have different sizes. */
 gyre_status gyre_node_set_repeater(gyre_queue *entry, gyre_queue *repeater);
 /** Whether requests of the entry were overtaken. */
 bool gyre_node_has_overtaken(const gyre_queue *entry);
-/** Drops what a dead device left in the entry's repeater. No device has it. */
-void gyre_node_empty_repeater(const gyre_queue *entry);
+/** Drops what a dead device left in a repeater, and hides it. No device has it. */
+void gyre_node_empty_repeater(gyre_queue *repeater);
 
 /** What gyre_node_repeat_overtaken calls. */
 struct gyre_overtaken_calls {

@@ -3,7 +3,6 @@
 #include "core/links/kept.h"
 
 #include "core/base/error.h"
-#include "core/dispatch/dispatch.h"
 #include "core/kernel/node_keep.h"
 #include "core/links/pipeline.h"
 #include "core/links/repeaters.h"
@@ -19,12 +18,6 @@ static const gyre_flow *find_times(const struct gyre_pipeline_entry *entry)
 
 gyre_status gyre_keep_check_entry(const gyre_pipeline *pipeline, int node, const struct gyre_entry_wish *wish)
 {
-    if (!pipeline->keep.leader && wish->lent && gyre_repeaters_are_needed(pipeline))
-        return gyre_error_set(
-            GYRE_UNIMPLEMENTED,
-            "pipeline '%s' is in a worker process of backend '%s', and takes no other programs there: leave isolation = "
-            "process out, or run its kernels on backend 'cpu'",
-            pipeline->name, gyre_dispatch_backend(pipeline->device));
     if (!pipeline->keep.leader)
         return GYRE_OK;
     if (wish->lent)

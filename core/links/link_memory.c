@@ -409,9 +409,8 @@ static void write_entries(const gyre_pipeline *pipeline, int node, gyre_link_tab
         gyre_node_describe_entry(pipeline->entries[i].queue, entry);
         if (pipeline->entries[i].node != node)
             entry->serial = 0; /* the number is one of another kernel's table */
-        if (pipeline->outlets && gyre_pipeline_is_across_bus(pipeline))
-            entry->slots.foreign |=
-                GYRE_FOREIGN_REPLIES; /* a fence: who sees a completion sees what was sent */
+        if (gyre_pipeline_needs_care(pipeline, &pipeline->entries[i]))
+            entry->slots.foreign |= GYRE_FOREIGN_REPLIES;
         entry->flows = pipeline->entries[i].flows.address + sizeof(gyre_flow_head);
         entry->memory = pipeline->nodes[node].memory;
     }

@@ -176,6 +176,19 @@ static inline bool gyre_pipeline_is_across_bus(const gyre_pipeline *pipeline)
     return pipeline->nodes[0].facts.in_worker && !pipeline->nodes[0].facts.by_threads;
 }
 
+/**
+ * Whether blocks complete requests of the entry with the care that gyre_queue_slots.foreign names, though its ring is the program's own: where
+ * messages leave the pipeline, since who sees a completion sees them; and where a repeater completes for other programs. Under the lock.
+ */
+static inline bool gyre_pipeline_needs_care(const gyre_pipeline *pipeline,
+                                            const struct gyre_pipeline_entry *entry)
+{
+    bool is_lent = false;
+    for (int i = 0; i < pipeline->entry_count && entry->repeats; i++)
+        is_lent |= pipeline->entries[i].queue && gyre_foreign_of(pipeline->entries[i].queue)->lent;
+    return is_lent || (pipeline->outlets && gyre_pipeline_is_across_bus(pipeline));
+}
+
 /* ---- entries.c ---- */
 
 /** How a queue to an entry is made. */

@@ -23,10 +23,10 @@ bool gyre_repeaters_are_needed(const gyre_pipeline *pipeline)
     return first->in_worker && !gyre_dispatch_device_info(first->device)->can_skip;
 }
 
-/* Whether what comes by the entry goes by its node's repeater when it was overtaken. */
+/* Whether what comes by the entry goes by its node's repeater when it was overtaken. One that is hidden is being taken back. */
 static bool is_repeated(const gyre_pipeline *pipeline, const struct gyre_pipeline_entry *entry)
 {
-    return entry->queue && !entry->repeats && !entry->orphaned &&
+    return entry->queue && !entry->repeats && !entry->hidden &&
            gyre_repeaters_find(pipeline, entry->node) != NULL;
 }
 
@@ -42,15 +42,15 @@ bool gyre_repeaters_prepare(const gyre_pipeline *pipeline)
     bool found = false;
     if (!gyre_repeaters_are_needed(pipeline))
         return false;
+    for (int i = 0; i < pipeline->entry_count; i++) {
+        if (pipeline->entries[i].repeats)
+            gyre_node_empty_repeater(pipeline->entries[i].queue);
+        else if (is_repeated(pipeline, &pipeline->entries[i]))
+            found = found || gyre_node_has_overtaken(pipeline->entries[i].queue);
+    }
     for (int i = 0; i < pipeline->entry_count; i++)
         if (is_repeated(pipeline, &pipeline->entries[i]))
-            found = found || gyre_node_has_overtaken(pipeline->entries[i].queue);
-    for (int i = 0; i < pipeline->entry_count; i++) {
-        if (!is_repeated(pipeline, &pipeline->entries[i]))
-            continue;
-        gyre_node_empty_repeater(pipeline->entries[i].queue);
-        gyre_node_set_repeats(pipeline->entries[i].queue, found);
-    }
+            gyre_node_set_repeats(pipeline->entries[i].queue, found);
     return found;
 }
 

@@ -7,7 +7,9 @@
  * The second case: flows end out of turn, so some requests of a queue have a completion behind one that has none. Such a device would begin the
  * flows of these once more, and write a second completion over one that a client may be reading. So each request without a completion that
  * others have overtaken goes through the repeater, one at a time, and its completion is handed over. The device sees the clients' queue when
- * none of them is left.
+ * none of them is left. So it is with the queue of another program, too, which may write what it likes there meanwhile: its request is copied once,
+ * and the repeater lies in memory that no client sees. Its completion holds nothing of what others sent before, as that of any queue of another
+ * program (link_memory.c). A queue that is being taken back is left as it is: who had it is gone.
  */
 #ifndef GYRE_CORE_LINKS_REPEATERS_H
 #define GYRE_CORE_LINKS_REPEATERS_H
@@ -19,7 +21,7 @@ gyre_status gyre_repeaters_open(gyre_pipeline *pipeline, uint64_t most);
 /** The one of a node; NULL: there is none. */
 gyre_queue *gyre_repeaters_find(const gyre_pipeline *pipeline, int node);
 
-/** Whether the pipeline needs them for what others overtake, and so takes no queues of other programs. */
+/** Whether the pipeline needs them for what others overtake. */
 bool gyre_repeaters_are_needed(const gyre_pipeline *pipeline);
 /** All entries of a pipeline that needs them are open: opens them. No effect on another one. */
 gyre_status gyre_repeaters_begin(gyre_pipeline *pipeline);

@@ -110,10 +110,10 @@ void gyre_subscriber_point_rings(struct gyre_subscriber *subscriber)
     subscriber->control->command.parks = 1; /* the readers park without a heavy barrier */
     for (uint32_t i = 0; i < subscriber->ring_count; i++) {
         gyre_link_ring *ring = subscriber->rings[i].ring;
-        ring->slots = gyre_subscriber_address(subscriber, subscriber->rings[i].slots);
-        ring->capacity = (uint32_t)subscriber->capacity;
-        ring->stride = subscriber->stride;
-        ring->run = ring->talk = ring->back = ring->choice = ring->share = ring->pool = 0;
+        *ring = (gyre_link_ring){.slots = gyre_subscriber_address(subscriber, subscriber->rings[i].slots),
+                                 .capacity = (uint32_t)subscriber->capacity,
+                                 .stride = subscriber->stride,
+                                 .missed = ring->missed};
     }
 }
 
@@ -145,12 +145,12 @@ static gyre_status make_memory(struct gyre_subscriber *subscriber)
 
 /*
  * Rings in memory of a sender's device, where threads of this process do not fill them. Senders of a topic may be on several devices
- * that reach each other's memory: then the rings of all of them lie on that of the first.
+ * that reach each other's memory: then the rings of all of them lie on that of the first. A device in a worker fills rings of this process.
  */
 static gyre_status make_copies(struct gyre_subscriber *subscriber)
 {
     struct gyre_dispatch *device = subscriber->pipeline->nodes[subscriber->sources[0].node].facts.device;
-    return gyre_dispatch_device_info(device)->knows_links & GYRE_LINKING_COPIES
+    return gyre_dispatch_device_info(device)->knows_links & GYRE_LINKING_COPIES && !subscriber->store.shown
                ? gyre_subscriber_copies_make(subscriber, device)
                : GYRE_OK;
 }
@@ -167,14 +167,6 @@ gyre_status gyre_subscriber_make(gyre_pipeline *pipeline, const char *topic, con
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a subscription");
     pthread_mutex_init(&subscriber->lock, NULL);
     pthread_cond_init(&subscriber->left, NULL);
-    if (gyre_pipeline_is_across_bus(pipeline)) {
-        free(subscriber);
-        return gyre_error_set(
-            GYRE_UNIMPLEMENTED,
-            "pipeline '%s' is in a worker process of backend '%s', where programs cannot subscribe to its topics: leave "
-            "isolation = process out, or run its kernels on backend 'cpu'",
-            pipeline->name, gyre_dispatch_backend(pipeline->device));
-    }
     subscriber->pipeline = pipeline;
     subscriber->face.slow = desc->slow;
     snprintf(subscriber->topic, sizeof subscriber->topic, "%s", topic);

@@ -42,10 +42,16 @@ static bool is_filled(const struct gyre_subscriber *subscriber, const struct gyr
     return is_there(subscriber, from, __atomic_load_n(&from->next, __ATOMIC_RELAXED));
 }
 
+/* Whether a device fills the rings that wakes nobody, and is woken by nobody. */
+static bool is_filled_across_bus(const struct gyre_subscriber *subscriber)
+{
+    return subscriber->pipeline && !subscriber->copies && gyre_pipeline_is_across_bus(subscriber->pipeline);
+}
+
 static void wake_sender(const struct gyre_subscriber *subscriber, const struct gyre_subscriber_ring *from)
 {
-    if (!subscriber->pipeline)
-        return; /* its kernels may be gone */
+    if (!subscriber->pipeline || is_filled_across_bus(subscriber))
+        return; /* its kernels may be gone, or look by themselves */
     if (subscriber->copies) {
         gyre_error_hold(); /* of a device that is lost the next look tells */
         gyre_subscriber_copies_give_back(subscriber, (uint32_t)(from - subscriber->rings));
@@ -154,11 +160,10 @@ static bool has_news(const struct gyre_subscriber *subscriber)
 }
 
 /*
- * How long to sleep before the next look at copies, where nobody rings a bell: longer as more looks were in vain. Each costs a copy from
+ * How long to sleep before the next look, where nobody rings a bell: longer as more looks were in vain. Each look at copies costs one from
  * the device.
  */
-static void await_copies(struct gyre_subscriber *subscriber, uint32_t seen, uint32_t vain,
-                         uint64_t deadline_ns)
+static void await_look(struct gyre_subscriber *subscriber, uint32_t seen, uint32_t vain, uint64_t deadline_ns)
 {
     const uint64_t pause = (uint64_t)LOOK_NS << (vain < LOOKS_LONGER ? vain : LOOKS_LONGER);
     const uint64_t until = gyre_clock_ns() + pause;
@@ -203,10 +208,10 @@ static gyre_status take_or_wait(struct gyre_subscriber *subscriber, void *messag
         if (status != GYRE_OK)
             return status;
         const uint32_t vain = subscriber->vain;
-        const bool copied = subscriber->copies && subscriber->pipeline;
+        const bool unheard = subscriber->pipeline && (subscriber->copies || is_filled_across_bus(subscriber));
         pthread_mutex_unlock(&subscriber->lock);
-        if (copied)
-            await_copies(subscriber, seen, vain, deadline_ns);
+        if (unheard)
+            await_look(subscriber, seen, vain, deadline_ns);
         else
             park(subscriber, seen, deadline_ns);
         pthread_mutex_lock(&subscriber->lock);
@@ -214,6 +219,14 @@ static gyre_status take_or_wait(struct gyre_subscriber *subscriber, void *messag
 }
 
 /* ---- another worker process ---- */
+
+/* In a ring that no sender has: message number `index` is not there. */
+static void clear_slot(const struct gyre_subscriber *subscriber, const struct gyre_subscriber_ring *from,
+                       uint64_t index)
+{
+    gyre_link_slot *slot = (gyre_link_slot *)(uintptr_t)slot_of(subscriber, from, index);
+    __atomic_store_n(&slot->sequence, (gyre_u32)index, __ATOMIC_RELAXED);
+}
 
 /* The ring as its next sender finds it: with all messages that were published, and nothing that was begun. */
 static void renew_ring(const struct gyre_subscriber *subscriber, const struct gyre_subscriber_ring *from)
@@ -230,7 +243,8 @@ static void renew_ring(const struct gyre_subscriber *subscriber, const struct gy
     }
     ring->head = head;
     ring->tail = from->next - from->next % section;
-    ring->starved = 0;
+    for (uint64_t i = head; i < from->next + capacity; i++) /* a message behind one that never came */
+        clear_slot(subscriber, from, i);
 }
 
 void gyre_subscribers_renew(gyre_pipeline *pipeline)

@@ -120,6 +120,18 @@ GYRE_ACTOR(keep, crash_step, crash_reply, crash_state)
     return GYRE_REPLY;
 }
 
+/* Counts its messages, and passes on those that have parts, with their number. */
+GYRE_ACTOR_TO(number, crash_step, gyre_none, side_ports, crash_state)
+{
+    state->count++;
+    if (request->parts) {
+        GYRE_GLOBAL crash_step *on = gyre_emit(gyre, on);
+        *on = *request;
+        on->number = state->count;
+    }
+    return GYRE_NO_REPLY;
+}
+
 /* For a tap. */
 GYRE_KERNEL(watch, crash_step, gyre_none)
 {
