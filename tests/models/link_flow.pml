@@ -17,13 +17,16 @@
  * With ROUNDS, begin_round and note_sent in backends/cpu/links/cpu_flow.c, and cuda_link_rounds.h: in place of a completion without a reply a message
  * goes to the kernel that begins rounds, as its flow's only one, unless nothing was emitted in the last round.
  *
+ * With MARKS, cuda_link_sink.h: the first reply and the first failure are marked in the word that counts messages, by operations of their own, and
+ * whoever finds no message left looks at nothing else where it is not marked.
+ *
  * Invariants: each request is completed once, after every message of its flow was handled, with the outcome that follows from
  * what its handlers did: a failure beats a reply, two replies are a failure, one reply is whole and is the reply, else there
  * is none; the reply is written by one handler; nobody waits for ever for a completion (deadlock check). A round begins when
  * every message of the last one was handled and something was emitted in it, and only then.
  *
  * Mutants: ACCOUNT_AFTER_PUBLISH SOLE_ACCOUNT_AFTER_PUBLISH SOLE_KEPT DECREMENT_BEFORE_NOTE PLAIN_ALIVE PLAIN_ANSWERS
- * FAILED_EMITS ANSWERS_STAY REPLY_BEATS; with ROUNDS: STIRRED_STAYS STIR_AFTER_PUBLISH ROUND_COUNTED
+ * FAILED_EMITS ANSWERS_STAY REPLY_BEATS; with ROUNDS: STIRRED_STAYS STIR_AFTER_PUBLISH ROUND_COUNTED; with MARKS: MARK_LATE MARK_CLEARED
  */
 #ifndef WORKERS
 #define WORKERS 2
@@ -43,6 +46,14 @@ chan links = [PENDING] of { byte, byte, bool };
 /* The flow's entry, and the completion: its slot, and how often it was published. */
 byte alive, answers, failures;
 bool failure;
+#ifdef MARKS
+bool marked; /* a part of alive */
+#define IS_MARKED marked
+#define MARK marked = true
+#else
+#define IS_MARKED true
+#define MARK skip
+#endif
 byte reply; /* 0: not written */
 mtype = { NONE, NO_REPLY, REPLY, FAILED, TWO_REPLIED };
 mtype completed = NONE;
@@ -87,6 +98,9 @@ inline note_reply()
 #endif
     if
     :: copy == 0 ->
+#ifndef MARK_LATE
+        MARK;
+#endif
         assert(reply == 0);
         reply = 1 + flow
     :: else
@@ -101,7 +115,9 @@ inline note_failure()
         failures++
     }
     if
-    :: copy == 0 -> failure = true
+    :: copy == 0 ->
+        MARK;
+        failure = true
     :: else
     fi;
     copy = 0
@@ -213,6 +229,18 @@ inline publish(only)
 
 inline end_flow()
 {
+#ifdef MARKS
+    if
+    :: !noted -> end_counted()
+    :: else -> end_noted()
+    fi
+#else
+    end_noted()
+#endif
+}
+
+inline end_noted()
+{
     atomic {
         assert(failures == 0 || failure);
         assert(answers == 0 || reply == 1 + flow)
@@ -232,6 +260,17 @@ inline end_flow()
     :: else -> end_counted()
     fi
 #endif
+}
+
+/* The flow counts its messages from now on. */
+inline begin_count()
+{
+    d_step {
+        alive = emits;
+#ifdef MARKS
+        marked = false
+#endif
+    }
 }
 
 inline settle_sole()
@@ -260,8 +299,15 @@ inline settle_sole()
         :: replies -> note_reply()
         :: else
         fi
+#elif defined(MARK_CLEARED)
+        if
+        :: replies -> note_reply()
+        :: else
+        fi;
+        begin_count();
+        publish(false)
 #else
-        alive = emits;
+        begin_count();
         if
         :: replies -> note_reply()
         :: else
@@ -303,6 +349,7 @@ inline settle_counted()
         atomic {
             alive = copy - 1;
             last = alive == 0;
+            noted = IS_MARKED;
             under_way = under_way - !last
         }
         copy = 0;
@@ -310,17 +357,22 @@ inline settle_counted()
         atomic {
             alive--;
             last = alive == 0;
+            noted = IS_MARKED;
             under_way = under_way - !last
         }
 #endif
 #ifdef DECREMENT_BEFORE_NOTE
         note();
 #endif
+#ifdef MARK_LATE
+        MARK;
+#endif
         if
         :: last -> end_flow()
         :: else
         fi;
-        last = false
+        last = false;
+        noted = false
     fi
 }
 
@@ -367,7 +419,7 @@ inline handle()
 proctype worker()
 {
     byte flow, hops, emits, copy, k;
-    bool sole, fails, replies, last;
+    bool sole, fails, replies, last, noted; /* noted: something may be noted in the flow whose last message was counted off */
     do
     :: true ->
 end_wait:

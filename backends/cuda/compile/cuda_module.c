@@ -114,7 +114,7 @@ static void measure_kernel(gyre_module *module, struct cuda_kernel *kernel)
 {
     uint32_t threads = 0, shared_size = 0;
     const uint32_t lanes = gyre_lanes_default(&kernel->record, CUDA_LANES_DEFAULT_LEAST, CUDA_LANES_DEFAULT);
-    cuda_block_shape(module->device, kernel, lanes, false, &threads, &shared_size);
+    cuda_block_shape(module->device, kernel, lanes, 1, false, &threads, &shared_size);
     kernel->record.shared_bytes = kernel->shared_size + shared_size;
     kernel->record.blocks_per_unit = cuda_blocks_per_sm(module->device, kernel, threads, shared_size);
 }

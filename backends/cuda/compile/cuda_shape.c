@@ -108,14 +108,33 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
 }
 
 /*
- * Shared memory of a lane kernel that can be a stage of a pipeline: for the message of each thread and what it may emit, or for
- * a warp's at least. Without that much, cuda_link_view.h keeps them in device memory.
+ * Shared memory in which a lane kernel works off whole windows of a backlog (gyre_drain_places_of_ in cuda_link_drain.h): as many messages as its
+ * threads have loads for. 0: its messages do not go by windows.
  */
-static uint64_t linked_size(const struct cuda_kernel *kernel, uint32_t threads, uint64_t limit)
+static uint64_t windows_size(const struct cuda_kernel *kernel, uint32_t threads)
+{
+    if (!uses_lines(kernel))
+        return 0;
+    for (uint32_t i = 0; i < kernel->record.port_count; i++)
+        if (kernel->record.ports[i].most != 1 || kernel->record.ports[i].type->size > GYRE_SLOT_SMALL_PAYLOAD)
+            return 0;
+    const uint64_t lines = 1 + kernel->record.port_count;
+    return threads / 4 * GYRE_CUDA_LOADS * (lines * GYRE_LINE_SIZE + sizeof(uint64_t));
+}
+
+/*
+ * Shared memory of a lane kernel that can be a stage of a pipeline: for the message of each thread and what it may emit, or for
+ * a warp's at least. Without that much, cuda_link_view.h keeps them in device memory. A lone block, beside which nothing is on its
+ * multiprocessor, has room for whole windows.
+ */
+static uint64_t linked_size(const struct cuda_kernel *kernel, uint32_t threads, uint32_t blocks,
+                            uint64_t limit)
 {
     const uint64_t cell = staged_size(kernel), each = cell + emitted_size(kernel);
     const uint64_t fits = least_of(threads, limit / each);
-    return fits >= WARP ? fits * each : least_of(threads, limit / cell) * cell;
+    const uint64_t size = fits >= WARP ? fits * each : least_of(threads, limit / cell) * cell;
+    const uint64_t windows = blocks == 1 ? windows_size(kernel, threads) : 0;
+    return windows > size && windows <= limit ? windows : size;
 }
 
 /*
@@ -123,15 +142,15 @@ static uint64_t linked_size(const struct cuda_kernel *kernel, uint32_t threads, 
  * kernels have helper threads in addition. Shared memory holds the scratch and, as far as it reaches, the
  * messages at work.
  */
-void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t lanes, bool tight,
-                      uint32_t *threads_out, uint32_t *shared_size)
+void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t lanes,
+                      uint32_t blocks, bool tight, uint32_t *threads_out, uint32_t *shared_size)
 {
     uint32_t limit =
         device->shared_size_max > kernel->shared_size ? device->shared_size_max - kernel->shared_size : 0;
     uint32_t threads = choose_threads(kernel, lanes);
     const uint32_t line_window = GYRE_CUDA_LOADS * 16; /* bytes for each thread */
     if (!kernel->record.is_island && kernel->record.form == GYRE_FORM_LANE) {
-        *shared_size = (uint32_t)linked_size(kernel, threads, limit);
+        *shared_size = (uint32_t)linked_size(kernel, threads, blocks, limit);
     } else if (uses_lines(kernel)) {
         while (threads > THREADS_MIN && threads * line_window > limit)
             threads -= WARP;

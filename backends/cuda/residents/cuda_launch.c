@@ -68,7 +68,8 @@ static gyre_status choose_shape(gyre_resident *resident, const struct cuda_kerne
 {
     gyre_device *device = resident->device;
     int held = 0;
-    cuda_block_shape(device, kernel, lanes, tight, &resident->threads, &resident->shared_size);
+    cuda_block_shape(device, kernel, lanes, resident->blocks, tight, &resident->threads,
+                     &resident->shared_size);
     gyre_status status = cuda_check(
         device,
         device->driver->cuFuncSetAttribute(
