@@ -25,13 +25,12 @@
 #define MAKE_MS   250                  /* how long the server may take to make a follower, */
 #define REST_NS   UINT64_C(2000000000) /* and how long none is made after it took longer */
 #define SLICE_MS  1000
-#define LOOK_NS                                                                                              \
-    UINT64_C(                                                                                                \
-        4000000) /* a subscription comes to the leader's server some time later: the reader asks after so long, */
-#define LOOK_MORE 8                    /* after so many times that, and so on, */
-#define LAST_NS   UINT64_C(2100000000) /* for so long in all */
-#define DOUBT_NS                                                                                             \
-    UINT64_C(30000000000) /* how long consumers are made after what was published once more did not come */
+/* A subscription comes to the leader's server some time later. So the reader asks after LOOK_NS, LOOK_MORE times that and so on, until LAST_NS. */
+#define LOOK_NS   UINT64_C(4000000)
+#define LOOK_MORE 8
+#define LAST_NS   UINT64_C(2100000000)
+#define DOUBT_NS  UINT64_C(30000000000) /* consumers alone, after what was published once more did not come */
+/* More blocks than that are not asked for one by one, nor kept by the library. */
 enum { ASKED_MAX = 16, QUEUED_MAX = 1024, QUEUED_BYTES = 4 << 20 };
 
 /* ---- what the server says about a message ---- */
