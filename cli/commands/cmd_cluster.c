@@ -63,7 +63,7 @@ static int show_members(const struct gyre_cluster_look *look)
         const struct gyre_roster_member *member = &look->roster.members[i];
         char weight[16], owned[16];
         snprintf(weight, sizeof weight, "%" PRIu32, member->weight);
-        snprintf(owned, sizeof owned, "%" PRIu32, member->state == GYRE_MEMBER_GONE ? 0 : member->owned);
+        snprintf(owned, sizeof owned, "%" PRIu32, gyre_cluster_look_owned(look, member));
         const char *const cells[] = {member->name, gyre_cluster_look_word(look, member), weight, owned};
         cli_table_add(table, cells);
     }
@@ -94,7 +94,8 @@ static int show_json(const struct gyre_cluster_look *look)
         const struct gyre_roster_member *member = &look->roster.members[i];
         json_array_append_new(members, cli_json_object("ssii", "name", member->name, "state",
                                                        gyre_cluster_look_word(look, member), "weight",
-                                                       (int)member->weight, "shards", (int)member->owned));
+                                                       (int)member->weight, "shards",
+                                                       (int)gyre_cluster_look_owned(look, member)));
     }
     for (uint32_t i = 0; i < look->app.shards; i++)
         json_array_append_new(shards, cli_json_object("isIIs", "shard", (int)i, "owner",

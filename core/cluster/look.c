@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "core/base/error.h"
@@ -65,6 +66,15 @@ void gyre_cluster_look_finish(struct gyre_cluster_look *look)
     free(look->requests);
 }
 
+uint32_t gyre_cluster_look_owned(const struct gyre_cluster_look *look,
+                                 const struct gyre_roster_member *member)
+{
+    uint32_t owned = 0;
+    for (uint32_t i = 0; i < look->app.shards; i++)
+        owned += strcmp(look->places[i].owner, member->name) == 0;
+    return owned;
+}
+
 const char *gyre_cluster_look_word(const struct gyre_cluster_look *look,
                                    const struct gyre_roster_member *member)
 {
@@ -73,6 +83,6 @@ const char *gyre_cluster_look_word(const struct gyre_cluster_look *look,
     if (member->seen_ns < look->now_ns)
         return "silent";
     if (member->state == GYRE_MEMBER_DRAINED)
-        return member->owned ? "draining" : "drained";
+        return gyre_cluster_look_owned(look, member) ? "draining" : "drained";
     return member->state == GYRE_MEMBER_LEAVING ? "leaving" : "here";
 }

@@ -27,6 +27,9 @@ struct gyre_cluster_look {
 gyre_status gyre_cluster_look_take(struct gyre_transport *transport, uint64_t apart_ns,
                                    struct gyre_cluster_look *look);
 void gyre_cluster_look_finish(struct gyre_cluster_look *look);
+/** How many shards a member owns by their places: what its own record says is what it knew before it was killed. */
+uint32_t gyre_cluster_look_owned(const struct gyre_cluster_look *look,
+                                 const struct gyre_roster_member *member);
 /** How a member fares, in a word: "here", "leaving", "draining", "drained", "gone", or "silent": its record did not change. */
 const char *gyre_cluster_look_word(const struct gyre_cluster_look *look,
                                    const struct gyre_roster_member *member);

@@ -89,7 +89,8 @@
      .min = 100,
      .max = 600000,
      .preset = "3000",
-     .doc = "A member that says nothing for so long loses its shards to others. All members need the same value."},
+     .doc = "A member that says nothing for so long loses its shards to others. It says something every eighth of that, and every 500 ms where that is more often, and "
+            "counts the time from before it wrote; where processors or servers keep it from that for so long, its shards move. All members need the same value."},
     {.kind = GYRE_SECTION_CLUSTER,
      .type = GYRE_VALUE_MS,
      .key = "settle_ms",

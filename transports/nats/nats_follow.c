@@ -3,6 +3,11 @@
  * Followers of logs: the server pushes the blocks of a log that somebody waits for, so that each costs no question. A follower is a help and
  * never the truth: what it has not got is asked for by nats_read, and one that lost a block, or falls behind, is thrown away and made anew.
  *
+ * There are two ways. The stream's leader publishes each block that it kept once more, with its number and the number of the block before it
+ * in the same log; whoever subscribes gets it, and the server looks for nothing. A block counts only behind the one before it, which the reader
+ * has read: what is missing in between is asked for. Who has more than a few to ask for makes a consumer, until nothing is left that waits.
+ * Streams that were made without that setting have consumers alone.
+ *
  * Locks, outermost first: link->mutex, for the list; follower->mutex, for one of them, which whoever has link->mutex only tries. A thread that
  * has a follower may take link->mutex.
  */
@@ -20,6 +25,13 @@
 #define MAKE_MS   250                  /* how long the server may take to make a follower, */
 #define REST_NS   UINT64_C(2000000000) /* and how long none is made after it took longer */
 #define SLICE_MS  1000
+/* A subscription comes to the leader's server some time later. So the reader asks after LOOK_NS, LOOK_MORE times that and so on, until LAST_NS. */
+#define LOOK_NS   UINT64_C(4000000)
+#define LOOK_MORE 8
+#define LAST_NS   UINT64_C(2100000000)
+#define DOUBT_NS  UINT64_C(30000000000) /* consumers alone, after what was published once more did not come */
+/* More blocks than that are not asked for one by one, nor kept by the library. */
+enum { ASKED_MAX = 16, QUEUED_MAX = 1024, QUEUED_BYTES = 4 << 20 };
 
 /* ---- what the server says about a message ---- */
 
@@ -27,7 +39,7 @@
  * The subject for answers of a pushed message: $JS.ACK.STREAM.CONSUMER.TIMES.NUMBER.COUNT.TIME.LEFT, or with DOMAIN.ACCOUNT behind ACK and
  * perhaps one more word at the end. Later servers may add more.
  */
-static bool read_numbers(const char *reply, uint64_t *number, uint64_t *count)
+static bool read_numbers(const char *reply, uint64_t *number, uint64_t *count, uint64_t *left)
 {
     const char *words[16];
     size_t found = 0;
@@ -38,6 +50,7 @@ static bool read_numbers(const char *reply, uint64_t *number, uint64_t *count)
     const size_t first = found == 9 ? 5 : 7;
     *number = strtoull(words[first], NULL, 10);
     *count = strtoull(words[first + 1], NULL, 10);
+    *left = first + 3 < found ? strtoull(words[first + 3], NULL, 10) : 1;
     return found != 10 && *number > 0 && *count > 0;
 }
 
@@ -89,13 +102,13 @@ static void part_from(gyre_transport_link *link, nats_follower *follower)
     pthread_mutex_unlock(&link->mutex);
 }
 
-static gyre_status subscribe(gyre_transport_link *link, nats_follower *follower, uint64_t after)
+static natsStatus make_consumer(gyre_transport_link *link, nats_follower *follower, uint64_t after,
+                                jsErrCode *error)
 {
     char subject[NATS_SUBJECT_SIZE];
     natsInbox *inbox = NULL;
     jsConsumerConfig config;
     jsOptions options;
-    jsErrCode error = 0;
     natsStatus status = natsInbox_Create(&inbox);
     if (status == NATS_OK)
         status = natsConnection_SubscribeSync(&follower->subscription, link->connection, inbox);
@@ -112,8 +125,28 @@ static gyre_status subscribe(gyre_transport_link *link, nats_follower *follower,
     jsOptions_Init(&options);
     options.Wait = MAKE_MS;
     if (status == NATS_OK)
-        status = js_AddConsumer(NULL, link->jetstream, link->logs, &config, &options, &error);
+        status = js_AddConsumer(NULL, link->jetstream, link->logs, &config, &options, error);
     natsInbox_Destroy(inbox);
+    return status;
+}
+
+/* The library would keep what comes until the memory is full; what is too much for it is asked for. */
+static natsStatus hear_again(gyre_transport_link *link, nats_follower *follower)
+{
+    char subject[2 * NATS_SUBJECT_SIZE];
+    snprintf(subject, sizeof subject, "%s%s", link->again, follower->name);
+    const natsStatus status =
+        natsConnection_SubscribeSync(&follower->subscription, link->connection, subject);
+    return status == NATS_OK
+               ? natsSubscription_SetPendingLimits(follower->subscription, QUEUED_MAX, QUEUED_BYTES)
+               : status;
+}
+
+static gyre_status subscribe(gyre_transport_link *link, nats_follower *follower, uint64_t after)
+{
+    jsErrCode error = 0;
+    const natsStatus status =
+        follower->hears_again ? hear_again(link, follower) : make_consumer(link, follower, after, &error);
     follower->passed = after;
     if (status == NATS_TIMEOUT) {
         __atomic_store_n(&link->rests_until_ns, link->host->now_ns() + REST_NS, __ATOMIC_RELAXED);
@@ -183,6 +216,17 @@ static void take_unused(nats_follower **at, uint64_t now_ns, nats_follower **unu
     }
 }
 
+static void count_connections(gyre_transport_link *link)
+{
+    natsStatistics *statistics = NULL;
+    uint64_t ignored, connections = 0;
+    if (natsStatistics_Create(&statistics) == NATS_OK &&
+        natsConnection_GetStats(link->connection, statistics) == NATS_OK &&
+        natsStatistics_GetCounts(statistics, &ignored, &ignored, &ignored, &ignored, &connections) == NATS_OK)
+        __atomic_store_n(&link->connections, connections, __ATOMIC_RELAXED);
+    natsStatistics_Destroy(statistics);
+}
+
 /* Those that nobody waits for any more: a shard that went elsewhere. */
 static void drop_unused(gyre_transport_link *link, uint64_t now_ns)
 {
@@ -200,10 +244,12 @@ static void drop_unused(gyre_transport_link *link, uint64_t now_ns)
         part_from(link, follower);
     }
     free_all(gone);
+    if (is_due)
+        count_connections(link);
 }
 
 /* In the list before the server is asked, with its lock, so that no other thread makes a second one. */
-static gyre_status make_follower(gyre_transport_link *link, const char *log, uint64_t after,
+static gyre_status make_follower(gyre_transport_link *link, const char *log, uint64_t after, bool hears_again,
                                  nats_follower **out)
 {
     nats_follower *follower = calloc(1, sizeof *follower), **const list = list_of(link, log);
@@ -213,7 +259,10 @@ static gyre_status make_follower(gyre_transport_link *link, const char *log, uin
     strncpy(follower->name, log, GYRE_TRANSPORT_NAME_MAX);
     pthread_mutex_init(&follower->mutex, NULL);
     pthread_mutex_lock(&follower->mutex);
-    follower->used_ns = link->host->now_ns();
+    follower->used_ns = follower->made_ns = link->host->now_ns();
+    follower->hears_again = hears_again;
+    follower->look_ns = LOOK_NS;
+    follower->connections = __atomic_load_n(&link->connections, __ATOMIC_RELAXED);
     pthread_mutex_lock(&link->mutex);
     follower->following = *list;
     *list = follower;
@@ -228,24 +277,70 @@ static gyre_status make_follower(gyre_transport_link *link, const char *log, uin
 
 /* ---- blocks ---- */
 
+/* Whether blocks of a log may come as they are published once more, or the server did not do so lately. */
+static bool may_hear_again(gyre_transport_link *link, uint64_t now_ns)
+{
+    return link->again[0] && now_ns >= __atomic_load_n(&link->doubts_until_ns, __ATOMIC_RELAXED);
+}
+
+static void doubt(gyre_transport_link *link)
+{
+    __atomic_store_n(&link->doubts_until_ns, link->host->now_ns() + DOUBT_NS, __ATOMIC_RELAXED);
+}
+
+static uint64_t header_number(natsMsg *message, const char *name)
+{
+    const char *text = NULL;
+    return natsMsgHeader_Get(message, name, &text) == NATS_OK && text ? strtoull(text, NULL, 10) : 0;
+}
+
+/* Takes a block that was published once more. Its place in the log is judged when it is looked at. False: it is none. */
+static bool take_again(gyre_transport_link *link, nats_follower *follower, natsMsg *message)
+{
+    const uint64_t number = header_number(message, "Nats-Sequence"),
+                   last = header_number(message, "Nats-Last-Sequence");
+    if (number <= last) {
+        natsMsg_Destroy(message);
+        doubt(link);
+        return false;
+    }
+    follower->ahead = message;
+    follower->ahead_number = number;
+    follower->ahead_last = last;
+    return true;
+}
+
 /* Takes a message as the next block. False: a block before it did not come, or it is none. */
 static bool take_message(gyre_transport_link *link, nats_follower *follower, natsMsg *message)
 {
-    uint64_t number = 0, count = 0;
+    uint64_t number = 0, count = 0, left = 1;
+    if (follower->hears_again)
+        return take_again(link, follower, message);
     const char *reply = natsMsg_GetReply(message);
     if (!reply || strncmp(reply, "$JS.ACK.", 8) != 0) {
         answer_control(link, message);
         natsMsg_Destroy(message);
         return true;
     }
-    if (!read_numbers(reply, &number, &count) || count != follower->count + 1) {
+    if (!read_numbers(reply, &number, &count, &left) || count != follower->count + 1) {
         natsMsg_Destroy(message);
         return false;
     }
     follower->count = count;
+    follower->is_level = left == 0;
     follower->ahead = message;
     follower->ahead_number = number;
     return true;
+}
+
+/*
+ * Whether a block before the one at hand did not come. The first block of a log has none before it; a server that could not find the block before says the same, so
+ * the reader asks.
+ */
+static bool has_gap(const nats_follower *follower, uint64_t after)
+{
+    return follower->hears_again && follower->ahead &&
+           (follower->ahead_last == 0 || follower->ahead_last > after);
 }
 
 /* Drops the blocks up to `after`. True: the next one is at hand. */
@@ -256,7 +351,7 @@ static bool has_block(nats_follower *follower, uint64_t after)
         natsMsg_Destroy(follower->ahead);
         follower->ahead = NULL;
     }
-    return follower->ahead != NULL;
+    return follower->ahead && !has_gap(follower, after);
 }
 
 /* Looks for the first block behind `after`, for so long. *is_whole: false when the follower is of no use any more. */
@@ -265,6 +360,8 @@ static bool await_block(gyre_transport_link *link, nats_follower *follower, uint
 {
     *is_whole = true;
     while (*is_whole && !has_block(follower, after)) {
+        if (follower->ahead)
+            return false;
         natsMsg *message = NULL;
         uint64_t queued = 0;
         const uint64_t now = link->host->now_ns();
@@ -280,6 +377,12 @@ static bool await_block(gyre_transport_link *link, nats_follower *follower, uint
             *is_whole = status == NATS_TIMEOUT;
     }
     return *is_whole;
+}
+
+/* Whether the leader's server may not know the subscription yet. */
+static bool is_new(const nats_follower *follower, uint64_t now_ns)
+{
+    return follower->hears_again && now_ns - follower->made_ns < LAST_NS;
 }
 
 /* Of a block that a question found and the follower has not got: it may be under way for a moment. */
@@ -305,20 +408,54 @@ gyre_status nats_follow_read(gyre_transport_link *link, const char *log, uint64_
     }
     const gyre_status status = nats_copy(link, follower->ahead, log, bytes, room, byte_count);
     *number = follower->ahead_number;
+    follower->asked = 0;
     if (status == GYRE_OK)
         has_block(follower, *number);
     pthread_mutex_unlock(&follower->mutex);
     return status;
 }
 
+/* A reader that has many blocks to ask for goes on with a consumer. */
+static void catch_up(gyre_transport_link *link, nats_follower *follower, const char *log, uint64_t after)
+{
+    nats_follower *made;
+    if (link->host->now_ns() < __atomic_load_n(&link->rests_until_ns, __ATOMIC_RELAXED)) {
+        pthread_mutex_unlock(&follower->mutex);
+        return;
+    }
+    drop_follower(link, follower);
+    if (make_follower(link, log, after, false, &made) == GYRE_OK)
+        pthread_mutex_unlock(&made->mutex);
+}
+
 void nats_follow_found(gyre_transport_link *link, const char *log, uint64_t number)
 {
     bool is_busy;
+    const uint64_t now = link->host->now_ns();
     nats_follower *follower = take_follower(link, log, &is_busy);
-    if (follower && number > follower->passed && is_behind(follower, number, link->host->now_ns()))
+    if (!follower)
+        return;
+    if (follower->hears_again && ++follower->asked > ASKED_MAX) {
+        catch_up(link, follower, log, number);
+        return;
+    }
+    if (is_new(follower, now)) { /* it may have been published before the server knew who subscribes */
+        follower->passed = number > follower->passed ? number : follower->passed;
+    } else if (number > follower->passed && is_behind(follower, number, now)) {
+        if (follower->hears_again)
+            doubt(link);
         drop_follower(link, follower);
-    else if (follower)
-        pthread_mutex_unlock(&follower->mutex);
+        return;
+    }
+    pthread_mutex_unlock(&follower->mutex);
+}
+
+/* A consumer that has nothing left goes. The reader asks for what comes before the subscription is there. */
+static bool is_to_hear_again(gyre_transport_link *link, const nats_follower *follower, uint64_t now_ns,
+                             uint64_t until_ns)
+{
+    return !follower->hears_again && follower->is_level && !follower->ahead && now_ns < until_ns &&
+           may_hear_again(link, now_ns);
 }
 
 /* A follower that is behind the log's readers begins again where they are. AGAIN: there is none, and the server is not asked for one now. */
@@ -329,14 +466,16 @@ static gyre_status follower_at(gyre_transport_link *link, const char *log, uint6
     *out = take_follower(link, log, is_busy);
     if (*is_busy)
         return GYRE_OK;
-    if (*out && after < (*out)->passed) {
+    if (*out && (after < (*out)->passed || is_to_hear_again(link, *out, now, until_ns))) {
         drop_follower(link, *out);
         *out = NULL;
     }
     if (*out)
         return GYRE_OK;
+    if (now < until_ns && may_hear_again(link, now))
+        return make_follower(link, log, after, true, out);
     const bool rests = now < __atomic_load_n(&link->rests_until_ns, __ATOMIC_RELAXED);
-    return now < until_ns && !rests ? make_follower(link, log, after, out) : GYRE_AGAIN;
+    return now < until_ns && !rests ? make_follower(link, log, after, false, out) : GYRE_AGAIN;
 }
 
 static void nap(void)
@@ -344,9 +483,41 @@ static void nap(void)
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 }
 
+/* When the reader is to ask, whatever comes; after that the subscription is known everywhere, or of no use. */
+static uint64_t look_at_ns(gyre_transport_link *link, nats_follower *follower, uint64_t now_ns)
+{
+    const uint64_t connections = __atomic_load_n(&link->connections, __ATOMIC_RELAXED);
+    if (!follower->hears_again)
+        return UINT64_MAX;
+    if (follower->connections != connections) { /* another server has to be told who subscribes */
+        follower->connections = connections;
+        follower->made_ns = now_ns;
+        follower->look_ns = 0;
+    }
+    return follower->look_ns < LAST_NS ? follower->made_ns + follower->look_ns : UINT64_MAX;
+}
+
+/* Whether the reader is to ask now. *goes: it asked in vain for what has to be there, for too long. */
+static bool is_to_ask(nats_follower *follower, uint64_t after, uint64_t look_ns, uint64_t now_ns, bool *goes)
+{
+    if (has_gap(follower, after)) {
+        if (follower->gap_after != after || !follower->gap_ns)
+            follower->gap_ns = now_ns;
+        follower->gap_after = after;
+        *goes = now_ns - follower->gap_ns > BEHIND_NS;
+        return true;
+    }
+    *goes = false;
+    follower->gap_ns = 0;
+    if (now_ns < look_ns)
+        return false;
+    follower->look_ns = follower->look_ns ? follower->look_ns * LOOK_MORE : LOOK_NS;
+    return true;
+}
+
 gyre_status nats_wait(gyre_transport_link *link, const char *log, uint64_t after, uint64_t deadline_ns)
 {
-    bool is_busy, is_whole;
+    bool is_busy, is_whole, goes;
     nats_follower *follower;
     const uint64_t now = link->host->now_ns(), slice_ns = now + (uint64_t)SLICE_MS * 1000000,
                    until_ns = deadline_ns < slice_ns ? deadline_ns : slice_ns;
@@ -360,11 +531,22 @@ gyre_status nats_wait(gyre_transport_link *link, const char *log, uint64_t after
         nap();
     if (status != GYRE_OK)
         return status;
-    if (await_block(link, follower, after, until_ns, &is_whole)) {
+    const uint64_t look_ns = look_at_ns(link, follower, now);
+    if (await_block(link, follower, after, until_ns < look_ns ? until_ns : look_ns, &is_whole)) {
         pthread_mutex_unlock(&follower->mutex);
         return GYRE_OK;
     }
-    if (!is_whole) { /* a read asks, and the next wait makes another one */
+    const bool asks = is_whole && is_to_ask(follower, after, look_ns, link->host->now_ns(), &goes);
+    if (asks && goes)
+        doubt(link);
+    if (asks && !goes) {
+        const bool naps = follower->gap_ns && follower->gap_ns <= now && now < until_ns;
+        pthread_mutex_unlock(&follower->mutex);
+        if (naps) /* it asked for this block before */
+            nap();
+        return GYRE_OK;
+    }
+    if (!is_whole || asks) { /* a read asks, and the next wait makes another one */
         drop_follower(link, follower);
         return GYRE_OK;
     }

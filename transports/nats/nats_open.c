@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens and closes a connection: options from [cluster], the two streams. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "nats_transport.h"
 
@@ -160,12 +162,47 @@ static gyre_status connect(gyre_transport_link *link, const gyre_transport_desc 
 
 /* ---- streams ---- */
 
+/*
+ * Takes the subject at which the stream's leader publishes once more, if the stream has one as this transport makes it. Whoever made the stream chose it, and only
+ * the stream's settings tell it, so nobody publishes to it by mistake.
+ */
+static void take_again(gyre_transport_link *link, const jsRePublish *given)
+{
+    char logs[NATS_SUBJECT_SIZE], begin[NATS_SUBJECT_SIZE];
+    const size_t length = given && given->Destination ? strlen(given->Destination) : 0;
+    nats_subject(link, logs, "log", ">");
+    nats_subject(link, begin, "new", "");
+    link->again[0] = '\0';
+    if (length < 2 || length >= sizeof link->again || given->HeadersOnly || !given->Source ||
+        strcmp(given->Source, logs) != 0 || strncmp(given->Destination, begin, strlen(begin)) != 0 ||
+        strcspn(given->Destination, "*>") != length - 1 || given->Destination[length - 2] != '.')
+        return;
+    memcpy(link->again, given->Destination, length - 1);
+    link->again[length - 1] = '\0';
+}
+
 static natsStatus find_stream(gyre_transport_link *link, const char *name, jsErrCode *error)
 {
     jsStreamInfo *info = NULL;
     const natsStatus status = js_GetStreamInfo(&info, link->jetstream, name, NULL, error);
+    if (status == NATS_OK && name == link->logs)
+        take_again(link, info->Config ? info->Config->RePublish : NULL);
     jsStreamInfo_Destroy(info);
     return status;
+}
+
+/* The stream's leader publishes each block of a log once more. Without random bytes there is no such subject, and members make consumers. */
+static void set_again(const gyre_transport_link *link, jsRePublish *again, char source[NATS_SUBJECT_SIZE],
+                      char destination[NATS_SUBJECT_SIZE])
+{
+    uint64_t random[2];
+    char name[64];
+    jsRePublish_Init(again);
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return;
+    snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64 ".>", random[0], random[1]);
+    again->Source = nats_subject(link, source, "log", ">");
+    again->Destination = nats_subject(link, destination, "new", name);
 }
 
 static gyre_status make_stream(gyre_transport_link *link, const gyre_transport_desc *desc, const char *name,
@@ -173,7 +210,8 @@ static gyre_status make_stream(gyre_transport_link *link, const gyre_transport_d
 {
     jsErrCode error = 0;
     jsStreamConfig config;
-    char subject[NATS_SUBJECT_SIZE];
+    char subject[NATS_SUBJECT_SIZE], source[NATS_SUBJECT_SIZE], destination[NATS_SUBJECT_SIZE];
+    jsRePublish again = {0};
     const char *subjects[] = {nats_subject(link, subject, kind, ">")};
     if (find_stream(link, name, &error) == NATS_OK)
         return GYRE_OK;
@@ -190,11 +228,13 @@ static gyre_status make_stream(gyre_transport_link *link, const gyre_transport_d
     config.Replicas = strtol(value_of(desc, "replicas"), NULL, 10);
     config.MaxMsgsPerSubject = for_each;
     config.AllowDirect = true;
-    jsStreamInfo *info = NULL;
-    natsStatus status = js_AddStream(&info, link->jetstream, &config, NULL, &error);
-    jsStreamInfo_Destroy(info);
-    if (status != NATS_OK) /* another member may have been first */
-        status = find_stream(link, name, &error);
+    if (name == link->logs)
+        set_again(link, &again, source, destination);
+    if (again.Destination)
+        config.RePublish = &again;
+    natsStatus status = js_AddStream(NULL, link->jetstream, &config, NULL, &error);
+    const natsStatus found = find_stream(link, name, &error); /* another member may have been first */
+    status = status == NATS_OK ? NATS_OK : found;
     return status == NATS_OK ? GYRE_OK
                              : nats_failed(link, status, error, GYRE_UNAVAILABLE, "make the stream", name);
 }

@@ -2,7 +2,8 @@
 /*
  * The objects of the NATS transport. Logs are subjects GYRE.APP.log.NAME of the stream GYRE_APP, and the number of a block is its sequence
  * in the stream. Records are subjects GYRE.APP.record.NAME of the stream GYRE_APP_records, which keeps the last message of each, and the
- * revision is its sequence. Whoever waits for a log makes a consumer without a name, which the server pushes its blocks to.
+ * revision is its sequence. Whoever waits for a log is pushed its blocks: by a subscription to what the stream's leader publishes once more, or by a
+ * consumer without a name (nats_follow.c).
  */
 #ifndef GYRE_NATS_TRANSPORT_H
 #define GYRE_NATS_TRANSPORT_H
@@ -23,11 +24,18 @@ typedef struct nats_follower {
     pthread_mutex_t mutex;           /* for everything below */
     natsSubscription *subscription;
     natsMsg *ahead;        /* the next block, which was not read yet; NULL: none is at hand */
-    uint64_t ahead_number; /* and its number */
+    uint64_t ahead_number; /* and its number, */
+    uint64_t ahead_last;   /* and that of the block before it, if hears_again */
     uint64_t passed;       /* what is behind this number comes by the subscription */
     uint64_t count;        /* blocks that were pushed */
     uint64_t used_ns;
     uint64_t behind, behind_ns; /* a block that was found otherwise, and when */
+    bool hears_again;           /* what the leader publishes once more; otherwise it has a consumer */
+    bool is_level;              /* its consumer had nothing left */
+    uint64_t made_ns, look_ns;  /* since when it subscribes, and how long after that the reader asks */
+    uint64_t connections;       /* of the link then */
+    uint64_t asked;             /* blocks that the reader asked for, one after the other */
+    uint64_t gap_after, gap_ns; /* what is behind this number is missing, since when */
     char name[GYRE_TRANSPORT_NAME_MAX + 1];
 } nats_follower;
 
@@ -57,7 +65,11 @@ struct gyre_transport_link {
     nats_follower *gone;                  /* nobody finds these any more; since used_ns */
     uint64_t swept_ns;
     nats_ear *ears;
-    uint64_t rests_until_ns; /* atomic: no follower is made before */
+    uint64_t rests_until_ns;  /* atomic: no consumer is made before */
+    uint64_t doubts_until_ns; /* atomic: consumers alone are made before */
+    uint64_t connections;     /* atomic: how often the connection was made anew */
+    char again
+        [NATS_SUBJECT_SIZE]; /* the subject of blocks that are published once more, without the log's name; empty: none are */
 };
 
 /* nats_open.c */

@@ -52,9 +52,9 @@ same "a failed request has a line as well" "$(cat "$folder/out")" '{"failed":{"c
 
 owned="$("$GYRE" cluster status "${with[@]}" | awk 'found { owners[$2]++ } $1 == "SHARD" { found = 1 } END { print owners["two"], length(owners) }')"
 same "the status has the owner of each shard" "$owned" '8 1'
-state="$("$GYRE" cluster status "${with[@]}" | awk '$1 == "one" || $1 == "two" { print $1, $2 }' | sort)"
-same "and how the members fare" "$state" 'one silent
-two here'
+state="$("$GYRE" cluster status "${with[@]}" | awk '$1 == "one" || $1 == "two" { print $1, $2, $4 }' | sort)"
+same "and how the members fare, and what they own now" "$state" 'one silent 0
+two here 8'
 
 # Orders: the new member gets nothing while settle_ms lasts, but by order.
 member three
