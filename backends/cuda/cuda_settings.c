@@ -134,6 +134,18 @@ static gyre_status find_emulator(const gyre_host *host, struct cuda_settings *se
     return GYRE_OK;
 }
 
+static gyre_status read_collectives(const gyre_host *host, const gyre_parameter *parameter,
+                                    enum cuda_collectives *out)
+{
+    static const char *const words[] = {"auto", "direct", "nccl", "host"};
+    for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(parameter->value, words[i]) == 0) {
+            *out = (enum cuda_collectives)i;
+            return GYRE_OK;
+        }
+    return refuse_setting(host, parameter, "auto, direct, nccl or host");
+}
+
 static gyre_status read_one(const gyre_host *host, const gyre_parameter *parameter,
                             struct cuda_settings *settings)
 {
@@ -155,6 +167,10 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
         return read_path(host, parameter, settings->driver, sizeof settings->driver);
     if (!strcmp(key, "nvrtc"))
         return read_path(host, parameter, settings->nvrtc, sizeof settings->nvrtc);
+    if (!strcmp(key, "collectives"))
+        return read_collectives(host, parameter, &settings->collectives);
+    if (!strcmp(key, "nccl"))
+        return read_path(host, parameter, settings->nccl, sizeof settings->nccl);
     if (!strcmp(key, "parts"))
         return read_path(host, parameter, settings->parts, sizeof settings->parts);
     return GYRE_OK; /* the core reads the other keys */

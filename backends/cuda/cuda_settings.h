@@ -11,6 +11,14 @@
 /* a kernel stays on the device as long as the device and the process allow */
 #define CUDA_RESIDENCY_AUTO UINT32_MAX
 
+/** Who combines buffers of several GPUs. */
+enum cuda_collectives {
+    CUDA_COLLECTIVES_AUTO,
+    CUDA_COLLECTIVES_DIRECT,
+    CUDA_COLLECTIVES_NCCL,
+    CUDA_COLLECTIVES_HOST
+};
+
 /** The keys of [backend.cuda], parsed. */
 struct cuda_settings {
     uint32_t sms;      /* multiprocessors that all kernels together may use; 0: all */
@@ -23,7 +31,9 @@ struct cuda_settings {
     bool emulate;          /* `driver` is a GPU made of software */
     char driver[PATH_MAX]; /* path of the driver's library; "": the loader's */
     char nvrtc[PATH_MAX];  /* path of the compiler's library; "": by its known names */
-    char parts[PATH_MAX];  /* the folder of the files of cuda_parts.h; "": beside this plugin */
+    enum cuda_collectives collectives;
+    char nccl[PATH_MAX];  /* path of NCCL's library; "": the loader's */
+    char parts[PATH_MAX]; /* the folder of the files of cuda_parts.h; "": beside this plugin */
 };
 
 /** Reads the parameters. CONFIG when one is wrong, with its origin and what was expected. */

@@ -54,8 +54,10 @@ void gyre_collect_devices_prepare(struct gyre_collecting *all)
     all->devices_ready = false;
     if (all->kind == GYRE_COLLECTING_FETCH || all->bytes < GYRE_COLLECT_DEVICES_FROM)
         return;
-    for (uint32_t i = 0; i < all->count; i++)
+    for (uint32_t i = 0; i < all->count; i++) {
         all->devices[i] = gyre_standing_device(&all->parts[i].standing);
+        parts[i].gets = all->parts[i].gets;
+    }
     if (!reach_each_other(all, all->devices))
         return;
     gyre_combine_desc desc = describe(all);
@@ -103,6 +105,7 @@ gyre_status gyre_collect_devices_write(struct gyre_collecting *all)
     struct gyre_dispatch *devices[GYRE_COLLECT_PARTS_MAX];
     gyre_combine_part parts[GYRE_COLLECT_PARTS_MAX] = {0};
     gyre_combine_desc desc = describe(all);
+    desc.deadline_ns = all->deadline_ns;
     if (gyre_clock_ns() >= all->deadline_ns)
         return gyre_error_set(GYRE_TIMEOUT, "%s: the time was up before the buffers were combined",
                               all->call);

@@ -25,7 +25,8 @@
  * **What is computed.** Integers wrap around. A sum of f32 or f64 is that of the parts in their order, (((0 + 1) + 2) + 3), each addition
  * rounded to the type, to nearest: it is the same bytes on all backends, whatever the number of threads and the floating-point
  * settings of the caller. Minima and maxima are those of IEEE 754-2019: -0 is less than +0, and a NaN in any part makes the element NaN. Every NaN
- * that is computed is the positive quiet NaN without payload.
+ * that is computed is the positive quiet NaN without payload. With `collectives = nccl` in [backend.cuda] sums of f32 and f64 between
+ * NVIDIA GPUs are NCCL's, in its order and with its NaN.
  *
  * Another kernel that has the same buffer bound does not stand, and may see a part of the result, as with gyre_buffer_upload. Threads, deadlines
  * and errors as in gyre.h. Stability: as gyre.h.

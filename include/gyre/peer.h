@@ -66,7 +66,8 @@ typedef struct gyre_combine_desc {
     uint32_t root;   /* of TAKE; this part gets nothing */
     uint64_t offset; /* of the elements in each memory; a multiple of the element's size */
     uint64_t byte_count;
-    uint64_t deadline_ns; /* of combine_prepare: it fails rather than wait longer for kernels or a compiler */
+    uint64_t
+        deadline_ns; /* combine_prepare fails rather than wait longer for kernels or a compiler, and combine for devices */
 } gyre_combine_desc;
 
 typedef struct gyre_peer_ops {
@@ -84,7 +85,7 @@ typedef struct gyre_peer_ops {
 
     /*
      * optional since 0.1   threads: one per device (all)   blocks: until kernels of the devices have made room
-     * Makes the devices ready for `combine` with these parts, rule and element, of which only the devices are looked at; cheap where they are.
+     * Makes the devices ready for `combine` with these parts, rule and element, of which only `device` and `gets` are looked at; cheap where they are.
      * UNIMPLEMENTED, or another failure: the core combines in the host's memory. Absent: so it does always.
      */
     gyre_status (*combine_prepare)(const gyre_combine_desc *desc);
@@ -94,7 +95,8 @@ typedef struct gyre_peer_ops {
      * Combines the elements of all parts, in their order, each addition of floats rounded to the type, to nearest, with no small number taken
      * for zero; as gyre/collect.h has it for zeros and NaN. Writes the result into each memory that gets it, and before that what the
      * elements were into `before`. Between any two devices `way` is not NONE. After a failure every memory holds what it held, but for the
-     * memories of a lost device.
+     * memories of a lost device. TIMEOUT: the devices were not through until the deadline. A setting of the backend may have sums of floats
+     * made in another order.
      */
     gyre_status (*combine)(const gyre_combine_desc *desc);
 

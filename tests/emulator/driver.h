@@ -18,7 +18,7 @@
 
 #include "machine.h"
 
-enum { DEVICES_MAX = 2, UNITS_MAX = 256 };
+enum { DEVICES_MAX = 4, UNITS_MAX = 256 };
 
 /* What a stream of the driver's freed memory has of one size, for allocations of that size alone. */
 struct kept {
@@ -95,6 +95,11 @@ void driver_fail_spreads(const char *call);
  * `gyre_combine`. driver.lock held.
  */
 CUresult driver_combine(const struct CUctx_st *context);
+/** Such a kernel is about to begin, in its stream: EMULATOR_COMBINE_LATE=N:MS has the N-th one do so MS milliseconds later. */
+void driver_combine_begins(void);
+
+/** Whether the pool of a device lets another one in; driver.lock held. */
+bool driver_lets_in(CUdevice owner, CUdevice who);
 
 /* ---- driver_memory.c ---- */
 

@@ -333,10 +333,17 @@ static void run_grid(const struct operation *operation)
 }
 
 /* Blocks of a cooperative launch start together, when there is room for all. */
+static bool is_combining(const struct CUfunc_st *function)
+{
+    return strncmp(function->name, "gyre_combine", 12) == 0;
+}
+
 static void run_launch(struct operation *operation)
 {
     struct CUctx_st *context = operation->function->module->context;
     struct patience patience = {0};
+    if (is_combining(operation->function))
+        driver_combine_begins();
     pthread_mutex_lock(&driver.lock);
     while (context->units_taken + operation->units > driver.units && driver.fault == CUDA_SUCCESS)
         driver_await_change(&patience, operation->function->name, "units that other kernels have");
@@ -404,8 +411,7 @@ static CUresult prepare(struct operation *operation, void **arguments)
 {
     struct CUfunc_st *function = operation->function;
     struct CUctx_st *context = function->module->context;
-    CUresult result =
-        strncmp(function->name, "gyre_combine", 12) == 0 ? driver_combine(context) : CUDA_SUCCESS;
+    CUresult result = is_combining(function) ? driver_combine(context) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS)
         result = load_function(function, "cuLaunchCooperativeKernel");
     if (result == CUDA_SUCCESS)

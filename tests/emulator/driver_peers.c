@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static bool lets_in[DEVICES_MAX][DEVICES_MAX]; /* [whose pool][who may reach it] */
 
@@ -77,6 +78,11 @@ static void tell_copy(const struct CUctx_st *source, const struct CUctx_st *targ
     fclose(file);
 }
 
+bool driver_lets_in(CUdevice owner, CUdevice who)
+{
+    return owner == who || lets_in[owner][who];
+}
+
 CUresult driver_combine(const struct CUctx_st *context)
 {
     const char *path = getenv("EMULATOR_PEER_COPIES");
@@ -86,6 +92,16 @@ CUresult driver_combine(const struct CUctx_st *context)
         fclose(file);
     }
     return driver_fail("gyre_combine");
+}
+
+void driver_combine_begins(void)
+{
+    static uint32_t counted;
+    unsigned late, milliseconds;
+    const char *wish = getenv("EMULATOR_COMBINE_LATE");
+    if (wish && sscanf(wish, "%u:%u", &late, &milliseconds) == 2 &&
+        __atomic_add_fetch(&counted, 1, __ATOMIC_RELAXED) == late)
+        nanosleep(&(struct timespec){milliseconds / 1000, (long)(milliseconds % 1000) * 1000000}, NULL);
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdeviceptr source,

@@ -177,6 +177,24 @@ START_TEST(a_kernel_that_nobody_meets_changes_nothing)
 }
 END_TEST
 
+/* The other kernel waits for one that begins only when the time is up. */
+START_TEST(a_kernel_that_comes_late_changes_nothing)
+{
+    setenv("EMULATOR_COMBINE_LATE", "4:1500", 1); /* of the second collective */
+    begin(NULL, "peers=true");
+    MUST(sum_all());
+    fill(0);
+    fill(1);
+    const gyre_collect_desc desc = {
+        .size = sizeof desc, .kernels = kernels, .kernel_count = DEVICES, .buffer = "cells", .first = FIRST};
+    ck_assert_int_eq(gyre_all_reduce(&desc, GYRE_COLLECT_SUM, gyre_in_ms(700)), GYRE_TIMEOUT);
+    check_cells(false);
+    MUST(sum_all());
+    check_cells(true);
+    end();
+}
+END_TEST
+
 START_TEST(a_move_that_fails_is_none)
 {
     begin("cuMemcpyPeerAsync:2:2", "peers=true"); /* the first one prepares the way */
@@ -254,6 +272,7 @@ int main(void)
     tcase_add_test(sums, without_peers_the_host_sums);
     tcase_add_test(sums, without_room_on_the_devices_the_host_sums);
     tcase_add_test(sums, a_kernel_that_nobody_meets_changes_nothing);
+    tcase_add_test(sums, a_kernel_that_comes_late_changes_nothing);
     tcase_add_test(sums, a_step_that_fails_changes_nothing);
     tcase_add_test(moves, gpus_that_do_not_let_each_other_in_go_through_the_host);
     tcase_add_test(moves, a_move_that_fails_is_none);

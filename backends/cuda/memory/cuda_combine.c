@@ -21,9 +21,10 @@
 #include "backends/cuda/compile/cuda_compile.h"
 #include "backends/cuda/driver/cuda_context.h"
 #include "backends/cuda/cuda_failure.h"
+#include "backends/cuda/memory/cuda_held.h"
 #include "backends/cuda/memory/cuda_let_in.h"
 #include "backends/cuda/memory/cuda_meet.h"
-#include "backends/cuda/memory/cuda_memory.h"
+#include "backends/cuda/memory/cuda_nccl_combine.h"
 #include "backends/cuda/presence/cuda_quiet.h"
 #include "backends/cuda/cuda_resident.h"
 #include "backends/cuda/memory/cuda_transfer.h"
@@ -170,6 +171,7 @@ static gyre_status need_combiner(gyre_device *device, const struct kind *kind, u
 void cuda_combiners_destroy(gyre_device *device)
 {
     CUresult result;
+    cuda_nccl_leave(device);
     if (!device->combiners)
         return;
     if (!atomic_load(&device->lost) && cuda_quiet_begin(device) == GYRE_OK) {
@@ -215,82 +217,31 @@ static gyre_status need_combiners(const gyre_combine_desc *desc, const struct ki
     return status;
 }
 
-gyre_status cuda_combine_prepare(const gyre_combine_desc *desc)
+/* By kernels of this file. */
+static gyre_status prepare_directly(const gyre_combine_desc *desc)
 {
     const struct kind kind = kind_of(desc);
+    gyre_status status = need_combiners(desc, &kind);
+    if (status == GYRE_OK)
+        status = need_combiners(desc, &taking);
+    return status == GYRE_OK ? cuda_let_in_all(desc) : status;
+}
+
+gyre_status cuda_combine_prepare(const gyre_combine_desc *desc)
+{
     gyre_status status = check_desc(desc);
     for (uint32_t i = 0; status == GYRE_OK && i < desc->part_count; i++)
         status = cuda_lost(desc->parts[i].device);
-    if (status == GYRE_OK)
-        status = need_combiners(desc, &kind);
-    if (status == GYRE_OK)
-        status = need_combiners(desc, &taking);
-    for (uint32_t i = 0; i < desc->part_count; i++)
-        for (uint32_t k = 0; status == GYRE_OK && k < desc->part_count; k++)
-            status = cuda_let_in(desc->parts[i].device, desc->parts[k].device, desc->deadline_ns);
-    return status;
+    if (status != GYRE_OK)
+        return status;
+    if (desc->parts[0].device->settings.collectives == CUDA_COLLECTIVES_HOST)
+        return desc->parts[0].device->host->error(GYRE_UNIMPLEMENTED, "backend.cuda.collectives is `host`");
+    return cuda_nccl_prepare(desc) ? GYRE_OK : prepare_directly(desc);
 }
 
-/* ---- the devices ---- */
-
-struct held {
-    gyre_device *devices[PARTS]; /* each once, by the driver's numbers */
-    bool quiet[PARTS];
-    uint32_t count;
-};
-
-static void add_device(struct held *held, gyre_device *device)
+static bool is_quiet(const struct cuda_held *held, const gyre_device *device)
 {
-    uint32_t at = held->count;
-    for (uint32_t i = 0; i < held->count; i++)
-        if (held->devices[i] == device)
-            return;
-    for (; at > 0 && held->devices[at - 1]->handle > device->handle; at--)
-        held->devices[at] = held->devices[at - 1];
-    held->devices[at] = device;
-    held->count++;
-}
-
-static void let_go(struct held *held, uint32_t count)
-{
-    while (count-- > 0) {
-        (void)cuda_enter(held->devices[count]); /* kernels may come back */
-        cuda_hold_end(held->devices[count], held->quiet[count]);
-    }
-}
-
-static gyre_status hold(struct held *held)
-{
-    for (uint32_t i = 0; i < held->count; i++) {
-        const gyre_status status = cuda_copy_begin(held->devices[i], &held->quiet[i]);
-        if (status != GYRE_OK) {
-            let_go(held, i);
-            return status;
-        }
-    }
-    return GYRE_OK;
-}
-
-static bool is_quiet(const struct held *held, const gyre_device *device)
-{
-    for (uint32_t i = 0; i < held->count; i++)
-        if (held->devices[i] == device)
-            return held->quiet[i];
-    return false;
-}
-
-/* All are waited for, also behind a failure: what was launched may still write. */
-static gyre_status await_all(const struct held *held, gyre_status status)
-{
-    for (uint32_t i = 0; i < held->count; i++) {
-        gyre_device *device = held->devices[i];
-        gyre_status one = cuda_enter(device);
-        if (one == GYRE_OK)
-            one = cuda_check(device, device->driver->cuStreamSynchronize(device->residents->service),
-                             "cuStreamSynchronize");
-        status = status == GYRE_OK ? one : status;
-    }
-    return status;
+    return held->quiet[cuda_held_place(held, device)];
 }
 
 /* ---- one kernel ---- */
@@ -311,16 +262,6 @@ struct written {
     struct share share;
 };
 
-static CUdeviceptr place_of(const gyre_combine_desc *desc, uint32_t part, const struct share *share)
-{
-    return cuda_memory_place(desc->parts[part].memory) + desc->offset + share->from;
-}
-
-static CUdeviceptr before_of(const gyre_combine_desc *desc, uint32_t part, const struct share *share)
-{
-    return cuda_memory_place(desc->parts[part].before) + desc->offset % GYRE_COMBINE_SKEW + share->from;
-}
-
 /* Elements up to the first whole pack, packs, and elements behind them. */
 static void count_packs(struct operands *operands, const struct share *share, uint32_t size)
 {
@@ -331,15 +272,15 @@ static void count_packs(struct operands *operands, const struct share *share, ui
     operands->tail = (share->size - head) % PACK_BYTES / size;
 }
 
-static uint32_t blocks_for(const struct held *held, const gyre_device *device, uint64_t packs)
+static uint32_t blocks_for(const struct cuda_held *held, const gyre_device *device, uint64_t packs)
 {
     const uint64_t wanted = packs / (THREADS * EACH) + 1;
     const uint64_t room = cuda_free_sms(device, is_quiet(held, device));
     return (uint32_t)(wanted < room ? wanted : room);
 }
 
-static gyre_status launch(const struct held *held, gyre_device *device, const struct cuda_combiner *combiner,
-                          struct operands *operands)
+static gyre_status launch(const struct cuda_held *held, gyre_device *device,
+                          const struct cuda_combiner *combiner, struct operands *operands)
 {
     void *parameters[] = {operands};
     const uint32_t blocks = blocks_for(held, device, operands->packs);
@@ -354,26 +295,28 @@ static gyre_status launch(const struct held *held, gyre_device *device, const st
 }
 
 /* Part `part` computes a share from all parts. */
-static gyre_status compute(const struct held *held, const gyre_combine_desc *desc, uint32_t part,
+static gyre_status compute(const struct cuda_held *held, const gyre_combine_desc *desc, uint32_t part,
                            const struct share *share)
 {
     gyre_device *device = desc->parts[part].device;
     const struct kind kind = kind_of(desc);
-    struct operands operands = {.own = place_of(desc, part, share), .before = before_of(desc, part, share)};
+    struct operands operands = {.own = cuda_part_place(desc, part, share->from),
+                                .before = cuda_part_before(desc, part, share->from)};
     for (uint32_t i = 0; i < desc->part_count; i++)
-        operands.parts[i] = place_of(desc, i, share);
+        operands.parts[i] = cuda_part_place(desc, i, share->from);
     count_packs(&operands, share, elements[desc->element].size);
     return launch(held, device, find_combiner(device, &kind), &operands);
 }
 
 /* Part `part` takes a share from part `from`. */
-static gyre_status take(const struct held *held, const gyre_combine_desc *desc, uint32_t part, uint32_t from,
-                        const struct share *share)
+static gyre_status take(const struct cuda_held *held, const gyre_combine_desc *desc, uint32_t part,
+                        uint32_t from, const struct share *share)
 {
     gyre_device *device = desc->parts[part].device;
-    struct operands operands = {.own = place_of(desc, part, share), .before = before_of(desc, part, share)};
+    struct operands operands = {.own = cuda_part_place(desc, part, share->from),
+                                .before = cuda_part_before(desc, part, share->from)};
     operands.parts[0] = operands.own;
-    operands.parts[1] = place_of(desc, from, share);
+    operands.parts[1] = cuda_part_place(desc, from, share->from);
     count_packs(&operands, share, 1);
     return launch(held, device, find_combiner(device, &taking), &operands);
 }
@@ -408,7 +351,7 @@ static void note(struct plan *plan, uint32_t part, const struct share *share)
     plan->written[plan->written_count++] = (struct written){part, *share};
 }
 
-static gyre_status compute_all(const struct held *held, const gyre_combine_desc *desc, struct plan *plan)
+static gyre_status compute_all(const struct cuda_held *held, const gyre_combine_desc *desc, struct plan *plan)
 {
     gyre_status status = GYRE_OK;
     if (desc->rule == GYRE_COMBINE_TAKE)
@@ -419,10 +362,10 @@ static gyre_status compute_all(const struct held *held, const gyre_combine_desc 
             if (status == GYRE_OK)
                 note(plan, plan->owners[i], &plan->shares[i]);
         }
-    return await_all(held, status);
+    return cuda_held_await(held, status);
 }
 
-static gyre_status take_all(const struct held *held, const gyre_combine_desc *desc, struct plan *plan)
+static gyre_status take_all(const struct cuda_held *held, const gyre_combine_desc *desc, struct plan *plan)
 {
     gyre_status status = GYRE_OK;
     const uint32_t computed = plan->written_count;
@@ -433,13 +376,13 @@ static gyre_status take_all(const struct held *held, const gyre_combine_desc *de
                 if (status == GYRE_OK)
                     note(plan, part, &plan->shares[i]);
             }
-    return plan->written_count > computed ? await_all(held, status) : status;
+    return plan->written_count > computed ? cuda_held_await(held, status) : status;
 }
 
 /* ---- at once ---- */
 
 /* A launch that waits for its kernel would wait for another one that is not launched yet. */
-static bool can_meet(const struct held *held, const gyre_combine_desc *desc, const struct plan *plan)
+static bool can_meet(const struct cuda_held *held, const gyre_combine_desc *desc, const struct plan *plan)
 {
     bool can =
         desc->rule != GYRE_COMBINE_TAKE && plan->count == desc->part_count && held->count == desc->part_count;
@@ -449,7 +392,7 @@ static bool can_meet(const struct held *held, const gyre_combine_desc *desc, con
 }
 
 /* The blocks of all GPUs have the same numbers, and each waits for those of its own number. */
-static uint32_t blocks_of_all(const struct held *held, uint64_t packs)
+static uint32_t blocks_of_all(const struct cuda_held *held, uint64_t packs)
 {
     uint32_t blocks = CUDA_MEET_BLOCKS_MAX;
     for (uint32_t i = 0; i < held->count; i++) {
@@ -459,7 +402,7 @@ static uint32_t blocks_of_all(const struct held *held, uint64_t packs)
     return blocks;
 }
 
-static gyre_status meet(const struct held *held, const gyre_combine_desc *desc, struct plan *plan)
+static gyre_status meet(const struct cuda_held *held, const gyre_combine_desc *desc, struct plan *plan)
 {
     struct cuda_meeting_part parts[PARTS];
     const struct kind kind = kind_of(desc);
@@ -471,12 +414,13 @@ static gyre_status meet(const struct held *held, const gyre_combine_desc *desc, 
         parts[i] = (struct cuda_meeting_part){.device = device,
                                               .place = &device->combiners->place,
                                               .function = find_combiner(device, &kind)->at_once,
-                                              .own = place_of(desc, i, &whole),
-                                              .before = before_of(desc, i, &whole)};
+                                              .own = cuda_part_place(desc, i, whole.from),
+                                              .before = cuda_part_before(desc, i, whole.from)};
     }
     from[desc->part_count] = desc->byte_count;
     const gyre_status status =
-        cuda_meet(parts, desc->part_count, from, blocks_of_all(held, plan->shares[0].size / PACK_BYTES));
+        cuda_meet(parts, desc->part_count, from, blocks_of_all(held, plan->shares[0].size / PACK_BYTES),
+                  desc->deadline_ns);
     for (uint32_t i = 0; i < desc->part_count; i++)
         if (parts[i].launched)
             note(plan, i, &whole);
@@ -484,20 +428,13 @@ static gyre_status meet(const struct held *held, const gyre_combine_desc *desc, 
 }
 
 /* Brings back what was before, on each device that still works. */
-static void put_back(const struct held *held, const gyre_combine_desc *desc, const struct plan *plan)
+static void put_back(const struct cuda_held *held, const gyre_combine_desc *desc, const struct plan *plan)
 {
     for (uint32_t i = 0; i < plan->written_count; i++) {
         const struct written *written = &plan->written[i];
-        gyre_device *device = desc->parts[written->part].device;
-        if (cuda_lost(device) != GYRE_OK || cuda_enter(device) != GYRE_OK)
-            continue;
-        cuda_tell(device,
-                  device->driver->cuMemcpyDtoDAsync(place_of(desc, written->part, &written->share),
-                                                    before_of(desc, written->part, &written->share),
-                                                    written->share.size, device->residents->service),
-                  "cuMemcpyDtoDAsync", "a buffer holds a part of the result of a collective that failed");
+        cuda_part_put_back(desc, written->part, written->share.from, written->share.size);
     }
-    (void)await_all(held, GYRE_OK);
+    (void)cuda_held_await(held, GYRE_OK);
 }
 
 /* A device that was not made ready has no kernel for this, and must not read what it is not let into. */
@@ -518,14 +455,14 @@ static gyre_status check_ready(const gyre_combine_desc *desc)
 
 gyre_status cuda_combine(const gyre_combine_desc *desc)
 {
-    struct held held = {0};
+    struct cuda_held held = cuda_held_of(desc);
     struct plan plan;
-    for (uint32_t i = 0; i < desc->part_count; i++)
-        add_device(&held, desc->parts[i].device);
+    if (cuda_nccl_is_ready(desc))
+        return cuda_nccl_combine(desc);
     make_plan(desc, &plan);
     gyre_status status = check_ready(desc);
     if (status == GYRE_OK)
-        status = hold(&held);
+        status = cuda_held_begin(&held);
     if (status != GYRE_OK)
         return status;
     const bool at_once = can_meet(&held, desc, &plan);
@@ -534,6 +471,6 @@ gyre_status cuda_combine(const gyre_combine_desc *desc)
         status = take_all(&held, desc, &plan);
     if (status != GYRE_OK)
         put_back(&held, desc, &plan);
-    let_go(&held, held.count);
+    cuda_held_end(&held);
     return status;
 }

@@ -8,7 +8,7 @@
 
 gyre_status cuda_combine_prepare(const gyre_combine_desc *desc);
 gyre_status cuda_combine(const gyre_combine_desc *desc);
-/** Unloads the kernels of this file. Called before the device is closed. */
+/** Unloads the kernels of this file, and leaves the communicators of NCCL. Called before the device is closed. */
 void cuda_combiners_destroy(gyre_device *device);
 
 #endif

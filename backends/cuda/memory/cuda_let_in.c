@@ -73,3 +73,12 @@ gyre_status cuda_let_in(gyre_device *source, gyre_device *target, uint64_t deadl
         source->peers_asked |= bit_of(target);
     return status;
 }
+
+gyre_status cuda_let_in_all(const gyre_combine_desc *desc)
+{
+    gyre_status status = GYRE_OK;
+    for (uint32_t i = 0; i < desc->part_count; i++)
+        for (uint32_t k = 0; status == GYRE_OK && k < desc->part_count; k++)
+            status = cuda_let_in(desc->parts[i].device, desc->parts[k].device, desc->deadline_ns);
+    return status;
+}

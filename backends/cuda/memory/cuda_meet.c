@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that wait for each other run on several GPUs at once (cuda_meet.h). One that waits for a kernel that was never launched, or for a GPU
- * that died, would wait for ever: so the host, which sees that, abandons the turn, and all leave.
+ * Kernels that wait for each other run on several GPUs at once (cuda_meet.h). One that waits for a kernel that was never launched or does not
+ * begin, or for a GPU that died, would wait for ever: so the host abandons the turn when it sees that, or when the time is up, and all leave.
  *
  * Turns are counted over the process: a GPU's flags say the last turn in which it was told, whoever took part.
  *
@@ -30,6 +30,9 @@ enum {
 /* So long the host looks without a pause: a small meeting is over by then. Then it also asks the driver, and sleeps. */
 #define SPIN_NS  UINT64_C(1000000)
 #define PAUSE_NS 20000
+/* A meeting without a deadline ends all the same, and a kernel that was told to leave and stays so long is stuck, as its GPU is. */
+#define LIMIT_NS UINT64_C(300000000000)
+#define LEAVE_NS UINT64_C(10000000000)
 
 /* In memory of the host. */
 struct cuda_meeting_words {
@@ -147,8 +150,18 @@ static gyre_status launch(const struct cuda_meeting_part *parts, uint32_t me, st
     return cuda_check(device, result, "cuLaunchCooperativeKernel");
 }
 
-static void abandon(const struct cuda_meeting_part *parts, uint32_t count)
+/* How long the kernels of a turn are waited for. */
+struct patience {
+    uint64_t deadline_ns, leave_ns; /* then they are told to leave; until then they have left */
+    bool abandoned;
+};
+
+static void abandon(const struct cuda_meeting_part *parts, uint32_t count, struct patience *patience)
 {
+    if (patience->abandoned)
+        return;
+    patience->abandoned = true;
+    patience->leave_ns = gyre_clock_ns() + LEAVE_NS;
     for (uint32_t i = 0; i < count; i++) /* the kernel reads nothing behind it */
         __atomic_store_n(&parts[i].place->words->abandoned, turn.count, __ATOMIC_RELAXED);
 }
@@ -173,27 +186,41 @@ static bool has_ended(const struct cuda_meeting_part *part, gyre_status *status)
     return true;
 }
 
+/* The kernel holds its stream for ever: nothing works behind it. */
+static gyre_status lose(const struct cuda_meeting_part *part)
+{
+    return cuda_check_end(part->device, CUDA_ERROR_LAUNCH_TIMEOUT, "gyre_combine_at_once");
+}
+
 /* The other parts are looked at later: each has ended, or is about to. */
-static gyre_status await_part(const struct cuda_meeting_part *parts, uint32_t count, uint32_t i)
+static gyre_status await_part(const struct cuda_meeting_part *parts, uint32_t count, uint32_t i,
+                              struct patience *patience)
 {
     const uint64_t since_ns = gyre_clock_ns();
     gyre_status status = GYRE_OK;
     while (!is_done(&parts[i])) {
-        if (gyre_clock_ns() - since_ns < SPIN_NS)
+        const uint64_t now_ns = gyre_clock_ns();
+        if (now_ns >= patience->deadline_ns)
+            abandon(parts, count, patience);
+        if (now_ns - since_ns < SPIN_NS)
             continue;
         for (uint32_t k = 0; k < count; k++)
             if (parts[k].launched && has_ended(&parts[k], &status) && status != GYRE_OK)
-                abandon(parts, count);
+                abandon(parts, count, patience);
         if (has_ended(&parts[i], &status))
             return status;
+        if (patience->abandoned && now_ns >= patience->leave_ns)
+            return lose(&parts[i]);
         nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
     }
     return GYRE_OK;
 }
 
 static gyre_status run_turn(struct cuda_meeting_part *parts, uint32_t count, struct meeting *meeting,
-                            uint32_t blocks)
+                            uint32_t blocks, uint64_t deadline_ns)
 {
+    const gyre_host *host = parts[0].device->host;
+    struct patience patience = {.deadline_ns = deadline_ns};
     gyre_status status = GYRE_OK;
     meeting->turn = ++turn.count;
     for (uint32_t i = 0; status == GYRE_OK && i < count; i++) {
@@ -201,25 +228,44 @@ static gyre_status run_turn(struct cuda_meeting_part *parts, uint32_t count, str
         parts[i].launched = status == GYRE_OK;
     }
     if (status != GYRE_OK)
-        abandon(parts, count);
+        abandon(parts, count, &patience);
     for (uint32_t i = 0; i < count; i++) {
-        const gyre_status one = parts[i].launched ? await_part(parts, count, i) : GYRE_OK;
+        const gyre_status one = parts[i].launched ? await_part(parts, count, i, &patience) : GYRE_OK;
         status = status == GYRE_OK ? one : status;
     }
+    /* a block that looked behind the deadline has left out what it was to take */
+    if (status == GYRE_OK && patience.abandoned)
+        return host->error(GYRE_TIMEOUT, "the kernels of %u GPUs did not all come to their meeting in time",
+                           count);
     return status;
 }
 
-gyre_status cuda_meet(struct cuda_meeting_part *parts, uint32_t count, const uint64_t *from, uint32_t blocks)
+/* Another meeting ends with its own deadline, which may be later. */
+static gyre_status take_turn(const gyre_host *host, uint64_t deadline_ns)
+{
+    while (pthread_mutex_trylock(&turn.lock) != 0) {
+        if (gyre_clock_ns() >= deadline_ns)
+            return host->error(GYRE_TIMEOUT, "another collective of this process was not over in time");
+        nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+    }
+    return GYRE_OK;
+}
+
+gyre_status cuda_meet(struct cuda_meeting_part *parts, uint32_t count, const uint64_t *from, uint32_t blocks,
+                      uint64_t deadline_ns)
 {
     struct meeting meeting = {.flags_each = CUDA_MEET_BLOCKS_MAX};
+    const uint64_t limit_ns = gyre_clock_ns() + LIMIT_NS;
     for (uint32_t i = 0; i < count; i++) {
         meeting.parts[i] = parts[i].own;
         meeting.their_flags[i] = parts[i].place->memory;
         meeting.from[i] = from[i];
     }
     meeting.from[count] = from[count];
-    pthread_mutex_lock(&turn.lock);
-    const gyre_status status = run_turn(parts, count, &meeting, blocks);
+    gyre_status status = take_turn(parts[0].device->host, deadline_ns);
+    if (status != GYRE_OK)
+        return status;
+    status = run_turn(parts, count, &meeting, blocks, deadline_ns < limit_ns ? deadline_ns : limit_ns);
     pthread_mutex_unlock(&turn.lock);
     return status;
 }

@@ -30,10 +30,12 @@ gyre_status cuda_meeting_place_make(gyre_device *device, struct cuda_meeting_pla
 /** No kernel is on the device. */
 void cuda_meeting_place_destroy(gyre_device *device, struct cuda_meeting_place *place);
 /**
- * Runs the kernels, each on a GPU of its own, with so many blocks, and waits for them, without a limit: while a kernel neither
- * ends nor fails, other meetings of this process wait, too. Part i computes the bytes from from[i] to
- * from[i + 1]. After a failure no kernel runs any more, and memory of the parts that were launched is to be put back.
+ * Runs the kernels, each on a GPU of its own, with so many blocks, and waits for them. Part i computes the bytes from from[i] to
+ * from[i + 1]. TIMEOUT: they were not through until `deadline_ns`, or until another meeting of this process was over. A GPU whose kernel was
+ * told to leave, and does not in ten seconds, is lost. After a failure no kernel runs any more on the others, and memory of the
+ * parts that were launched is to be put back.
  */
-gyre_status cuda_meet(struct cuda_meeting_part *parts, uint32_t count, const uint64_t *from, uint32_t blocks);
+gyre_status cuda_meet(struct cuda_meeting_part *parts, uint32_t count, const uint64_t *from, uint32_t blocks,
+                      uint64_t deadline_ns);
 
 #endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lock: that of the call, which the caller and the thread share until the later of them is through with it. */
+#include "backends/cuda/driver/cuda_bounded.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "gyre/thread.h"
+#include "gyre/waiting.h"
+
+struct call {
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    void (*work)(void *argument);
+    void *argument;
+    bool is_over, is_given_up; /* under `lock` */
+};
+
+static void free_call(struct call *call)
+{
+    pthread_cond_destroy(&call->ended);
+    pthread_mutex_destroy(&call->lock);
+    free(call);
+}
+
+static void *run(void *argument)
+{
+    struct call *call = argument;
+    call->work(call->argument);
+    pthread_mutex_lock(&call->lock);
+    call->is_over = true;
+    const bool is_given_up = call->is_given_up;
+    pthread_cond_signal(&call->ended);
+    pthread_mutex_unlock(&call->lock);
+    if (is_given_up) {
+        free(call->argument);
+        free_call(call);
+    }
+    return NULL;
+}
+
+static struct call *make_call(void (*work)(void *argument), void *argument)
+{
+    pthread_condattr_t clock;
+    struct call *call = calloc(1, sizeof *call);
+    if (!call)
+        return NULL;
+    call->work = work;
+    call->argument = argument;
+    pthread_mutex_init(&call->lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&call->ended, &clock);
+    pthread_condattr_destroy(&clock);
+    return call;
+}
+
+/* Returns whether the call ended. */
+static bool await_end(struct call *call, uint64_t deadline_ns)
+{
+    const struct timespec until = {(time_t)(deadline_ns / UINT64_C(1000000000)),
+                                   (long)(deadline_ns % UINT64_C(1000000000))};
+    int error = 0;
+    pthread_mutex_lock(&call->lock);
+    while (!call->is_over && error == 0)
+        error = pthread_cond_timedwait(&call->ended, &call->lock, &until);
+    const bool is_over = call->is_over;
+    call->is_given_up = !is_over;
+    pthread_mutex_unlock(&call->lock);
+    return is_over;
+}
+
+enum cuda_bounded cuda_bounded_run(void (*work)(void *argument), void *argument, uint64_t deadline_ns)
+{
+    pthread_t thread;
+    struct call *call = make_call(work, argument);
+    if (!call)
+        return CUDA_BOUNDED_NO_THREAD;
+    if (gyre_thread_start(&thread, NULL, run, call) != 0) {
+        free_call(call);
+        return CUDA_BOUNDED_NO_THREAD;
+    }
+    if (!await_end(call, deadline_ns)) {
+        pthread_detach(thread);
+        return CUDA_BOUNDED_LATE;
+    }
+    pthread_join(thread, NULL);
+    free_call(call);
+    return CUDA_BOUNDED_DONE;
+}
