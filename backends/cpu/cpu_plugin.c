@@ -26,7 +26,14 @@
 
 #include "gyre/waiting.h"
 
-enum { LANES_MAX = 1024, BLOCKS_MAX = 1024, LANES_DEFAULT = 32, SCORE = 10 };
+enum {
+    LANES_MAX = 1024,
+    BLOCKS_MAX = 1024,
+    LANES_DEFAULT = 32,
+    GPU_LANES_DEFAULT = 512, /* those of the backend cuda */
+    GPU_LANES_DEFAULT_LEAST = 128,
+    SCORE = 10
+};
 #define SCRATCH_MAX (UINT64_C(1) << 20)
 
 static gyre_status cpu_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
@@ -151,6 +158,11 @@ static gyre_status cpu_device_info(gyre_device *device, gyre_device_info *info)
     now.lanes_max = LANES_MAX;
     now.blocks_max = BLOCKS_MAX;
     now.lanes_default = LANES_DEFAULT;
+    if (device->settings.checks &
+        CPU_CHECK_TRAFFIC) { /* it counts what a GPU would do, which has other blocks */
+        now.lanes_default = GPU_LANES_DEFAULT;
+        now.lanes_default_least = GPU_LANES_DEFAULT_LEAST;
+    }
     now.blocks_default = device->settings.threads;
     now.block_lane_multiple = 1;
     now.scratch_max = SCRATCH_MAX;

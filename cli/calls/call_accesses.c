@@ -30,6 +30,7 @@ enum field {
     ADDRESS,
     SIZE,
     VALUE,
+    OLDER, /* 1: it was there before the latest one */
     OFFSET,
     MODULE,
     MEMORY,
@@ -40,6 +41,7 @@ typedef struct access_line {
     char *line; /* the texts lie in it */
     const char *fields[FIELDS];
     uint64_t index, message, how, address, size, value; /* message: a number of its bytes */
+    bool finds_older;
     uint64_t writer; /* a number of who does it: kernel, request and place in the code */
     uint64_t same;   /* a number of all that makes accesses of two runs the same one */
 } access_line;
@@ -76,6 +78,7 @@ static bool read_access(char *line, access_line *one)
     one->address = strtoull(one->fields[ADDRESS], NULL, 10);
     one->size = strtoull(one->fields[SIZE], NULL, 10);
     one->value = strtoull(one->fields[VALUE], NULL, 16);
+    one->finds_older = one->fields[OLDER][0] == '1';
     one->writer = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < sizeof writer / sizeof *writer; i++)
         one->writer = add_text(one->writer, one->fields[writer[i]]);
@@ -200,12 +203,18 @@ static void write_writer(const access_line *writer, FILE *out)
     write_message(writer, out);
 }
 
-static void write_writers(const access_line *const writers[2], const uint64_t seeds[2], FILE *out)
+/* `reads`: the accesses that find what the writers wrote; NULL: none does. */
+static void write_writers(const access_line *const writers[2], const access_line *const reads[2],
+                          const uint64_t seeds[2], FILE *out)
 {
     for (int i = 0; i < 2; i++) {
         fprintf(out, "%s with seed %" PRIu64 " ", i ? "," : "", seeds[i]);
+        if (reads && reads[i]->finds_older)
+            fputs("an older value than ", out);
         write_writer(writers[i], out);
     }
+    if (reads && (reads[0]->finds_older || reads[1]->finds_older))
+        fputs("; nothing but the end of a message orders what it stores for other messages", out);
     fputc('\n', out);
 }
 
@@ -219,13 +228,14 @@ static bool tell_read(const accesses runs[2], const uint64_t seeds[2], FILE *out
             continue;
         const access_line *const writers[2] = {find_writer(&runs[0], same, same),
                                                find_writer(&runs[1], now, now)};
-        if (is_same_writer(writers[0], writers[1]))
+        const access_line *const reads[2] = {same, now};
+        if (same->finds_older == now->finds_older && is_same_writer(writers[0], writers[1]))
             continue; /* the same message wrote another value there: it had read another one before */
         fprintf(out, "gyre: '%s' reads %s at ", now->fields[KERNEL], now->fields[MEMORY]);
         write_place(now, out);
         write_message(now, out);
         fputs(", and finds", out);
-        write_writers(writers, seeds, out);
+        write_writers(writers, reads, seeds, out);
         return true;
     }
     return false;
@@ -252,7 +262,7 @@ static void tell_last(const accesses runs[2], const uint64_t seeds[2], FILE *out
         if (!writers[0] || is_same_writer(writers[0], writers[1]))
             continue;
         fprintf(out, "gyre: %s of '%s' is at the end", now->fields[MEMORY], now->fields[KERNEL]);
-        write_writers(writers, seeds, out);
+        write_writers(writers, NULL, seeds, out);
         return;
     }
 }

@@ -31,7 +31,7 @@ static const char HELP[] =
     "  --device D         the GPU: h100 or h200; h200\n"
     "  --messages FILE    requests, a line of JSON each, as gyre call reads them\n"
     "  --count N          at most so many of FILE, or how many are made; 256\n"
-    "  --lanes N          lanes of a block; a lane kernel has 512, others as configured\n"
+    "  --lanes N          lanes of a block; a lane kernel has 512, others as CUDA takes\n"
     "  --blocks N         blocks, each with a queue of its own; 1\n"
     "  --buffer NAME=FILE bind a buffer that holds the bytes of FILE; zeros:N: N zero bytes\n"
     "  --state JSON       the kernel's initial state; default: zero\n"

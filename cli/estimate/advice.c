@@ -81,7 +81,8 @@ static void advise_instructions(struct making *making, const code_line *line)
 {
     const code_line *const all = &making->handler->code->all;
     const double part = making->result->part_ns[MODEL_INSTRUCTIONS] +
-                        making->result->part_ns[MODEL_DIVERGENCE] + making->result->part_ns[MODEL_SERIAL];
+                        making->result->part_ns[MODEL_DIVERGENCE] + making->result->part_ns[MODEL_SERIAL] +
+                        making->result->part_ns[MODEL_CHECKS];
     if (all->issued <= 0)
         return;
     add(making, line, MODEL_INSTRUCTIONS, part * line->divisions / all->issued,
@@ -143,6 +144,8 @@ size_t advice_make(const model_handler *handler, const model_result *result, adv
     struct making making = {.handler = handler, .result = result, .out = out};
     for (size_t i = 0; i < handler->code->count; i++) {
         const code_line *const line = &handler->code->lines[i];
+        if (line->declares) /* nobody can change what is Gyre's there */
+            continue;
         advise_memory(&making, line);
         advise_lanes(&making, line);
         advise_instructions(&making, line);

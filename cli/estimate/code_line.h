@@ -3,6 +3,7 @@
 #ifndef GYRE_CLI_ESTIMATE_CODE_LINE_H
 #define GYRE_CLI_ESTIMATE_CODE_LINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** A line of the user's files. Sums over all messages. */
@@ -10,6 +11,7 @@ typedef struct code_line {
     char file[64]; /* the last part of its path; both without letters that steer a terminal */
     char path[1024];
     uint32_t line;
+    bool declares;             /* a message: the code of this line is Gyre's, and checks it */
     double issued, executed;   /* instructions: of groups, and of lanes */
     double divisions, doubles; /* those of `issued` that are for divisions and for f64 */
     double singles;            /* those that are additions and multiplications of f32 */

@@ -18,6 +18,7 @@ typedef struct code_lines {
     code_line *lines;
     size_t count;
     code_line all;  /* the sums */
+    double checks;  /* instructions of `all.issued` that check messages with parts */
     uint64_t frame; /* bytes that functions of the handler take for their arrays, about */
 } code_lines;
 

@@ -114,7 +114,19 @@ static double local_share(const model_handler *handler)
     return handler->compiled && arrays > 0 ? smaller(1, (double)handler->spill_bytes / arrays) : 1;
 }
 
-/* Clocks of a window of `groups` groups, by parts; without the ring. */
+/* Takes the instructions that check messages out of the handler's. Lanes wait for each other in both alike. */
+static void separate_checks(const model_handler *handler, double *parts)
+{
+    static const model_part from[] = {MODEL_INSTRUCTIONS, MODEL_DIVERGENCE, MODEL_SERIAL};
+    const double issued = handler->code->all.issued;
+    const double share = issued > 0 ? handler->code->checks / issued : 0;
+    for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
+        parts[MODEL_CHECKS] += parts[from[i]] * share;
+        parts[from[i]] *= 1 - share;
+    }
+}
+
+/* Clocks of a window of `groups` groups, by parts; without the ring. `parts` are 0. */
 static void window(const model_handler *handler, const struct counts *counts, double groups, double *parts)
 {
     const machine *const gpu = handler->machine;
@@ -127,6 +139,7 @@ static void window(const model_handler *handler, const struct counts *counts, do
     const bool serial = block && counts->issued > 0 && dense < 0.25 * counts->issued;
     parts[MODEL_INSTRUCTIONS] = (counts->issued - idle + counts->turns * gpu->turn) * each;
     parts[serial ? MODEL_SERIAL : MODEL_DIVERGENCE] = idle * each;
+    separate_checks(handler, parts);
     parts[MODEL_MEMORY] =
         larger(lane || block ? counts->touches * waits(handler, gpu->near, fresh) / gpu->several_touches
                              : counts->waits * waits(handler, gpu->actor_near, fresh),
@@ -182,7 +195,7 @@ static double error_of(model_part bound)
     static const double errors[MODEL_PARTS] = {
         [MODEL_RING] = 1.3,   [MODEL_INSTRUCTIONS] = 1.4, [MODEL_DIVERGENCE] = 1.4, [MODEL_SERIAL] = 1.8,
         [MODEL_MEMORY] = 1.6, [MODEL_LOCAL] = 1.5,        [MODEL_SCRATCH] = 1.5,    [MODEL_BARRIERS] = 1.3,
-        [MODEL_ATOMICS] = 2,  [MODEL_FAILURES] = 1.3};
+        [MODEL_ATOMICS] = 2,  [MODEL_FAILURES] = 1.3,     [MODEL_CHECKS] = 1.5};
     return errors[bound];
 }
 
@@ -230,7 +243,7 @@ const char *model_part_word(model_part part)
 {
     static const char *const words[] = {"ring",    "instructions", "divergence", "serial lane",
                                         "memory",  "local memory", "scratch",    "barriers",
-                                        "atomics", "failures"};
+                                        "atomics", "failures",     "checks"};
     return words[part];
 }
 
@@ -246,6 +259,7 @@ const char *model_part_meaning(model_part part)
         "accesses to the scratch, and lanes that meet in one bank of it",
         "lanes that wait for each other at barriers",
         "atomic operations, one lane after the other where they change one word",
-        "the texts of messages that fail, for which their groups wait"};
+        "the texts of messages that fail, for which their groups wait",
+        "Gyre looks whether the parts of each message lie in it, before the handler begins"};
     return meanings[part];
 }

@@ -25,6 +25,7 @@ typedef enum model_part {
     MODEL_BARRIERS,
     MODEL_ATOMICS,
     MODEL_FAILURES, /* what a failing message takes besides, of small messages */
+    MODEL_CHECKS,   /* instructions that look whether the parts of a message lie in it */
     MODEL_PARTS
 } model_part;
 

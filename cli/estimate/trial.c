@@ -16,9 +16,10 @@
 #include "core/device/devices.h"
 #include "core/pipeline/build.h"
 #include "core/plan/build_options.h"
+#include "core/types/message.h"
 #include "gyre/attach.h"
 
-enum { SETTINGS_MAX = 3, SETTING_SIZE = 4200 };
+enum { SETTINGS_MAX = 3, SETTING_SIZE = 4200, LINE_PAYLOAD = 48 };
 
 /* A context with more settings than the user's, which win. */
 struct own_context {
@@ -113,6 +114,49 @@ static uint64_t count_emitting(const char *lines)
     return count;
 }
 
+/* What a ring moves of one message; 0: the text is none. */
+static uint64_t length_of(const gyre_layout *layout, const message_json_names *names, const char *text,
+                          size_t length, void *message)
+{
+    if (message_json_read_named(layout, text, length, names, message) != GYRE_OK)
+        return 0;
+    return gyre_layout_length(layout, message);
+}
+
+/*
+ * The bytes that messages have on average, of a type whose messages have different lengths; the largest ones where none is known.
+ * A type that is too large for the lines of a ring keeps out of them, however short its messages are.
+ */
+static uint64_t mean_of(uint64_t bytes, uint64_t count, const gyre_layout *layout)
+{
+    const uint64_t mean = count ? (bytes + count / 2) / count : layout->size;
+    return layout->size > LINE_PAYLOAD && mean <= LINE_PAYLOAD ? LINE_PAYLOAD + 1 : mean;
+}
+
+/* Sets the sizes of the result. `lines`: the replies, one a line, as JSON; NULL: none. */
+static void measure(const struct trial *trial, const gyre_layout *request, const gyre_layout *reply,
+                    const char *lines)
+{
+    uint64_t bytes[2] = {0, 0}, counts[2] = {0, 0};
+    void *const message = calloc(1, (request->size > reply->size ? request->size : reply->size) + 1);
+    for (size_t i = 0; message && request->has_parts && i < trial->requests->count; i++) {
+        const char *const text = trial->requests->texts[i];
+        const uint64_t length = length_of(request, &trial->names, text, strlen(text), message);
+        bytes[0] += length;
+        counts[0] += length > 0;
+    }
+    while (message && reply->has_parts && lines && *lines) {
+        const size_t size = strcspn(lines, "\n");
+        const uint64_t length = length_of(reply, NULL, lines, size, message);
+        bytes[1] += length;
+        counts[1] += length > 0;
+        lines += size + (lines[size] == '\n');
+    }
+    free(message);
+    trial->result->request_size = mean_of(bytes[0], counts[0], request);
+    trial->result->reply_size = mean_of(bytes[1], counts[1], reply);
+}
+
 static int send_all(const struct trial *trial, const gyre_layout *request, const gyre_layout *reply)
 {
     request_source source;
@@ -135,6 +179,8 @@ static int send_all(const struct trial *trial, const gyre_layout *request, const
     request_source_finish(&source);
     fclose(out);
     trial->result->emitted = lines ? count_emitting(lines) : 0;
+    if (status == GYRE_OK)
+        measure(trial, request, reply, lines);
     free(lines);
     trial->result->answered = counts.answered + counts.without_reply + counts.failed;
     trial->result->failed = counts.failed - trial->result->emitted;
@@ -159,8 +205,6 @@ static int call_handler(struct trial *trial)
         code = requests_make(trial->requests, request, trial->desc->count);
     if (code == CLI_OK)
         code = send_all(trial, request, reply);
-    trial->result->request_size = request ? request->size : 0;
-    trial->result->reply_size = reply ? reply->size : 0;
     gyre_layout_destroy(request);
     gyre_layout_destroy(reply);
     return code;

@@ -25,7 +25,8 @@ typedef struct trial_desc {
 
 typedef struct trial_result {
     char kernel[64];
-    uint64_t request_size, reply_size;
+    uint64_t request_size,
+        reply_size; /* of types with a tail what messages had on average, of others the type's */
     uint32_t lanes; /* of the launch here */
     uint64_t answered, failed;
     uint64_t

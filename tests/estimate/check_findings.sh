@@ -46,9 +46,10 @@ estimates actor_reads --buffer table=zeros:4096
 prints "bound by  memory:"
 
 # without values that the compiler cannot foresee the array is in registers, and nothing is said of it
+optimised="--set=backend.cuda.options="
 if [[ "$(uname -m)" == x86_64 ]]; then
     works 64 1000
-    estimates local_table
+    estimates local_table "$optimised"
     prints "bound by  local memory:"
     prints "local memory: an array with indices that are not constant"
     prints "local_table.gyre.c:$(line_of local_table '>> 8) % 64u'): local memory:"
@@ -58,6 +59,33 @@ works 64 4
 estimates emits
 prints "counted: 64 messages, 0 failed"
 prints "64 messages emitted to ports: what their links take is not counted"
+
+# what a declaration makes of a message with parts is no line of the user's to change; of such messages the bytes in use count
+cat >"$folder/tail.gyre.c" <<'END'
+#include <gyre/kernel.h>
+
+#define PARCEL(FIELD) FIELD(u64, customer) FIELD(utf8, street) FIELD(span_u64, marks)
+GYRE_MESSAGE_TAIL(parcel, PARCEL, 4000)
+#define DONE(FIELD) FIELD(u64, sum)
+GYRE_MESSAGE(done_of, DONE)
+
+GYRE_BLOCK_KERNEL(measure, parcel, done_of, gyre_none)
+{
+    if (gyre_lane(gyre) == 0)
+        reply->sum = request->customer + request->marks.count;
+    return GYRE_REPLY;
+}
+END
+seq 8 | sed 's/.*/{"customer":&,"street":"a street of & letters","marks":[1,2,3,4,5,6,7]}/' >"$folder/requests"
+handlers="$folder" estimates tail --json
+prints '"lanes":512' # as the backend cuda takes them for messages of this size
+checks=$((checks + 1))
+grep -Eq '"checks":([1-9]|0\.0*[1-9])' <<<"$out" || fail "expected the check of the parts among the parts: $out"
+[[ "$out" != *"GYRE_MESSAGE"* && "$out" != *"tail.gyre.c\",\"line\":$(grep -n GYRE_MESSAGE_TAIL "$folder/tail.gyre.c" | cut -d: -f1),\"kind\""* ]] ||
+    fail "expected no advice for the line of the declaration: $out"
+handlers="$folder" estimates tail
+prints "checks  "
+[[ "$out" != *"requests of 4"* ]] || fail "expected the bytes in use in place of the largest message"
 
 # the same counts give the same figures
 works 64 1000

@@ -117,6 +117,11 @@ order)
     says ": with seed "
     says "handled messages of the requests"
     ;;
+"older value")
+    exits 1
+    says ": with seed "
+    says " an older value than what "
+    ;;
 *)
     fail "the comment of $file expects '$expected', which is none of the words that are known"
     ;;

@@ -22,6 +22,16 @@
 
 /* ---- devices and workers ---- */
 
+/*
+ * Whether atomic loads may find older values. Not where a message runs several times, because what a run wrote is taken back before
+ * the next one.
+ */
+static bool finds_older(const struct cpu_settings *settings)
+{
+    return settings->checks & CPU_CHECK_ORDER &&
+           (settings->seeds == 1 || !(settings->checks & CPU_CHECK_SCHEDULE));
+}
+
 gyre_status cpu_check_open(struct gyre_device *device)
 {
     if (!device->settings.checks)
@@ -34,8 +44,12 @@ gyre_status cpu_check_open(struct gyre_device *device)
         free(checks);
         return device->host->error(GYRE_EXHAUSTED, "no memory for the counts of the cpu device");
     }
-    if (device->settings.checks & CPU_CHECK_MEMORY &&
-        !(checks->sent = calloc(CPU_SENT_MAX, sizeof *checks->sent))) {
+    const bool is_short_of_memory =
+        (device->settings.checks & CPU_CHECK_MEMORY &&
+         !(checks->sent = calloc(CPU_SENT_MAX, sizeof *checks->sent))) ||
+        (finds_older(&device->settings) && !(checks->stale = cpu_stale_create(device->settings.seed)));
+    if (is_short_of_memory) {
+        free(checks->sent);
         cpu_traffic_free(checks->traffic);
         free(checks);
         return device->host->error(GYRE_EXHAUSTED, "no memory for the checks of the cpu device");
@@ -66,6 +80,7 @@ void cpu_check_close(struct gyre_device *device)
     write_traffic(device);
     cpu_crash_close(&device->settings, device->checks->messages);
     cpu_shadow_free(&device->checks->shared);
+    cpu_stale_free(device->checks->stale);
     cpu_written_close(device->checks);
     pthread_mutex_destroy(&device->checks->lock);
     free(device->checks);
@@ -261,6 +276,23 @@ static void check_race(gyre_context *context, const struct cpu_touch *touch)
     }
 }
 
+/* Whether a message of the same block was handled: blocks whose lanes share a message handle one after the other. */
+static bool is_before_in_block(const void *who, uint64_t message)
+{
+    const struct cpu_worker *const worker = who;
+    return gyre_form_shares(worker->resident->kernel->form) && is_of_same_block(who, message);
+}
+
+/* An older value that the access finds; NULL: it finds the latest one. */
+static const void *find_older(struct cpu_worker *worker, const struct cpu_touch *touch)
+{
+    const struct cpu_watched *const watched = worker->watched;
+    struct cpu_stale *const stale = worker->resident->device->checks->stale;
+    const struct cpu_stale_message message = {
+        .number = watched->message, .since = watched->since, .follows = is_before_in_block, .who = worker};
+    return stale ? cpu_stale_touch(stale, &message, touch) : NULL;
+}
+
 /* ---- what kernel files call ---- */
 
 static void begin_lane(gyre_context *context, const void *request, gyre_u64 size)
@@ -277,24 +309,24 @@ static void end_lane(gyre_context *context)
         cpu_check_end(worker);
 }
 
-static void touch_memory(gyre_context *context, const gyre_cpu_range *range, const void *at, gyre_u64 size,
-                         gyre_u32 how, const void *code)
+static const void *touch_memory(gyre_context *context, const gyre_cpu_range *range, const void *at,
+                                gyre_u64 size, gyre_u32 how, const void *code)
 {
     struct cpu_worker *const worker = context->owner;
     struct cpu_watched *const watched = worker->watched;
-    const struct cpu_touch touch = {range, at, size, how, code};
+    struct cpu_touch touch = {range, at, size, how, code, NULL};
     const uint32_t checks = worker->resident->device->settings.checks;
     if (!watched || !watched->message)
-        return;
+        return at;
     if (range->sort == GYRE_SORT_EMITTED) {
         if (checks & CPU_CHECK_MEMORY)
             cpu_written_emit(worker, &touch);
-        return;
+        return at;
     }
     if (worker->resident->device->checks->traffic) {
         const struct cpu_traffic_touch counted = {range, at, size, how, code};
         cpu_traffic_touch(worker->resident->device->checks->traffic, context->lane, &counted);
-        return;
+        return at;
     }
     cpu_crash_touch(worker, &touch);
     if (watched->latest)
@@ -314,12 +346,15 @@ static void touch_memory(gyre_context *context, const gyre_cpu_range *range, con
     }
     if (worker->turn.given_up && worker->lanes)
         cpu_lanes_abandon(context);
-    if (!belongs_to_message(range))
+    if (!belongs_to_message(range)) {
+        touch.older = find_older(worker, &touch);
         cpu_turns_note_access(worker, &touch, lane_of(context));
+    }
     if (checks & CPU_CHECK_MEMORY)
         cpu_written_check(context, &touch);
     if (checks & CPU_CHECK_RACES)
         check_race(context, &touch);
+    return touch.older ? touch.older : at;
 }
 
 static void wait_at_barrier(gyre_context *context, const void *code)

@@ -13,6 +13,8 @@ struct cpu_touch {
     uint64_t size;
     uint32_t how; /* GYRE_TOUCH_... */
     const void *code;
+    const void *
+        older; /* a value that was there earlier, which an atomic load finds; NULL: it finds the latest one */
 };
 
 #endif

@@ -465,9 +465,10 @@ void cpu_turns_note_access(struct cpu_worker *worker, const struct cpu_touch *to
     cpu_finding_memory(worker, touch, memory, sizeof memory);
     fprintf(turns->log,
             "@\t%s\t%s\t%" PRIu64 "\t%" PRIx64 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64
-            "\t%" PRIx64 "\t%lx\t%s\t%s\n",
+            "\t%" PRIx64 "\t%d\t%lx\t%s\t%s\n",
             worker->resident->kernel->name, sender_of(turns, worker->turn.from), worker->turn.index, message,
-            lane, touch->how, (uint64_t)(uintptr_t)touch->at, touch->size, number_of(touch->at, touch->size),
+            lane, touch->how, (uint64_t)(uintptr_t)touch->at, touch->size,
+            number_of(touch->older ? touch->older : touch->at, touch->size), touch->older != NULL,
             (unsigned long)((const char *)touch->code - (const char *)file.dli_fbase - 1), file.dli_fname,
             memory);
 }

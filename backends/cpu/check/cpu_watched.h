@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "backends/cpu/check/cpu_shadow.h"
+#include "backends/cpu/check/cpu_stale.h"
 #include "backends/cpu/check/cpu_touch.h"
 #include "backends/cpu/check/cpu_traffic.h"
 
@@ -62,6 +63,7 @@ struct cpu_checks {
     struct cpu_traffic *traffic; /* NULL: the check `traffic` is off */
     struct cpu_crash crash;
     struct cpu_sent *sent;                       /* by address; NULL: the check `memory` is off */
+    struct cpu_stale *stale;                     /* NULL: loads find the latest values */
     struct cpu_shadow shared;                    /* state and buffers, by address */
     struct cpu_handled handled[CPU_HANDLED_MAX]; /* by number */
     /* findings that the log has: the two instructions of each */

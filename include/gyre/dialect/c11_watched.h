@@ -22,17 +22,19 @@ gyre_cpu_watch_take(const gyre_cpu_watch *functions)
 
 /*
  * Tells the backend of an access. The backend may let other lanes run before it returns, so the call of this lane is
- * put aside meanwhile.
+ * put aside meanwhile. Returns where an atomic load is to read.
  */
-GYRE_UNCHECKED_ static void gyre_touched_(const void *at, gyre_u64 size, gyre_u32 how, const void *code)
+GYRE_UNCHECKED_ static const void *gyre_touched_(const void *at, gyre_u64 size, gyre_u32 how,
+                                                 const void *code)
 {
     gyre_call_ *const call = gyre_call_now_;
     const gyre_range_ *const range = gyre_reach_(at, size, code);
     if (!range || range->sort == GYRE_SORT_OWN || !gyre_watcher_)
-        return;
+        return at;
     gyre_call_now_ = 0;
-    gyre_watcher_->touch(call->context, range, at, size, how, code);
+    const void *const there = gyre_watcher_->touch(call->context, range, at, size, how, code);
     gyre_call_now_ = call;
+    return there;
 }
 
 /* ---- what the compiler calls ---- */
@@ -156,9 +158,10 @@ GYRE_TSAN_FILL_(__tsan_memset)
     GYRE_UNCHECKED_ type_ prefix_##_load(const volatile void *at, int order)                                 \
     {                                                                                                        \
         (void)order;                                                                                         \
-        gyre_touched_((const void *)at, sizeof(type_), GYRE_TOUCH_READS | GYRE_TOUCH_ATOMIC,                 \
-                      __builtin_return_address(0));                                                          \
-        return __atomic_load_n((const volatile type_ *)at, __ATOMIC_SEQ_CST);                                \
+        const volatile type_ *const there = (const volatile type_ *)gyre_touched_(                           \
+            (const void *)at, sizeof(type_), GYRE_TOUCH_READS | GYRE_TOUCH_ATOMIC,                           \
+            __builtin_return_address(0));                                                                    \
+        return __atomic_load_n(there, __ATOMIC_SEQ_CST);                                                     \
     }                                                                                                        \
     void prefix_##_store(volatile void *at, type_ value, int order);                                         \
     GYRE_UNCHECKED_ void prefix_##_store(volatile void *at, type_ value, int order)                          \

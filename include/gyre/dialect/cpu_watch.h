@@ -11,7 +11,7 @@
 
 #include "gyre/types.h"
 
-#define GYRE_CPU_WATCH_VERSION 5
+#define GYRE_CPU_WATCH_VERSION 6
 
 /** What a range of memory is. The backend watches none of the first sort: the handler's call has it to itself. */
 enum {
@@ -47,9 +47,12 @@ typedef struct gyre_cpu_watch {
     /** One lane begins to handle a request of `size` bytes, and has ended; each lane of a block says so. */
     void (*begin)(struct gyre_context *context, const void *request, gyre_u64 size);
     void (*end)(struct gyre_context *context);
-    /** A lane is about to touch `size` bytes that lie in the range. `code`: the place in the handler. */
-    void (*touch)(struct gyre_context *context, const gyre_cpu_range *range, const void *at, gyre_u64 size,
-                  gyre_u32 how, const void *code);
+    /**
+     * A lane is about to touch `size` bytes that lie in the range. `code`: the place in the handler. Returns where an atomic load is to
+     * read: `at`, or a value that was there earlier.
+     */
+    const void *(*touch)(struct gyre_context *context, const gyre_cpu_range *range, const void *at,
+                         gyre_u64 size, gyre_u32 how, const void *code);
     /** A lane is about to wait at a barrier. */
     void (*wait)(struct gyre_context *context, const void *code);
     /** A lane goes on at `code`, the begin of code without branches. Only files that are compiled for `traffic` say so. */

@@ -40,15 +40,18 @@ GYRE_MESSAGE(sums, SUM)
 
 GYRE_KERNEL_WITH(tally, part, answer, sums, gyre_none)
 {
-#ifdef MENDED
-    gyre_atomic_add(&state->sum, request->value);
+    reply->number = 0;
+#ifdef MENDED /* one word: whoever adds the last part gets what all of them added before */
+    const u32 before = gyre_atomic_add(&state->sum, request->value << 8 | 1u);
+    if ((before & 255) < 3)
+        return GYRE_NO_REPLY;
+    reply->value = (before >> 8) + request->value;
 #else
     const u32 sum = gyre_atomic_load(&state->sum);        /* 1 */
     gyre_atomic_store(&state->sum, sum + request->value); /* 2 */
-#endif
     if (gyre_atomic_add(&state->count, 1u) < 3)
         return GYRE_NO_REPLY;
-    reply->number = 0;
     reply->value = gyre_atomic_load(&state->sum);
+#endif
     return GYRE_REPLY;
 }
