@@ -62,8 +62,8 @@ void call_report_absences(gyre_kernel *kernel)
     gyre_kernel_info info = {.size = sizeof info};
     if (gyre_kernel_info_get(kernel, &info) != GYRE_OK || !info.absences)
         return;
-    fprintf(stderr, "gyre: it left its device for a moment %" PRIu64 " times, at most for %.3f ms\n",
-            info.absences, (double)info.longest_absence_ns / 1e6);
+    fprintf(stderr, "gyre: kernel '%s' left its device for a moment %" PRIu64 " times, at most for %.3f ms\n",
+            info.name, info.absences, (double)info.longest_absence_ns / 1e6);
 }
 
 void call_report_stays(const gyre_kernel *kernel)
@@ -71,8 +71,9 @@ void call_report_stays(const gyre_kernel *kernel)
     gyre_kernel_info info = {.size = sizeof info};
     if (gyre_kernel_info_get(kernel, &info) != GYRE_OK || !info.stays)
         return;
-    fprintf(stderr, "gyre: it was on its device for %.3f ms in %" PRIu64 " stays, the longest of %.3f ms\n",
-            (double)info.stayed_ns / 1e6, info.stays, (double)info.longest_stay_ns / 1e6);
+    fprintf(stderr,
+            "gyre: kernel '%s' was on its device for %.3f ms in %" PRIu64 " stays, the longest of %.3f ms\n",
+            info.name, (double)info.stayed_ns / 1e6, info.stays, (double)info.longest_stay_ns / 1e6);
 }
 
 void call_report_typing(const gyre_layout *request)

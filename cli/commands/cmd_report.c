@@ -29,7 +29,7 @@ static const char HELP[] =
     "  processes.json  what gyre stat shows of each process, also of killed ones: counts, troubles and events\n"
     "  dumps.json      the same of what processes kept of themselves after a stall or a loss (observe.dumps)\n"
     "  metrics.txt     the same counts as text for Prometheus\n"
-    "  why.txt         what gyre why says of each kernel and pipeline: read this first\n"
+    "  why.txt         what gyre why says of each kernel and pipeline, of living processes first: read this first\n"
     "\n"
     "No message is in it. Troubles and events are sentences of logs, with names of kernels, programs and files. Asks no process\n"
     "anything. A part that cannot be made says why in its place. Only you may read FILE.\n"
@@ -73,10 +73,7 @@ static bool add_why(cli_tar *tar, const rates_table *table)
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return false;
-    for (size_t i = 0; i < table->count; i++)
-        if (table->rows[i].kind == GYRE_OBSERVE_KERNEL)
-            why_tell_kernel(out, table, i);
-    why_tell_pipelines(out, table, NULL);
+    why_tell(out, table, NULL);
     const bool written = fclose(out) == 0 && cli_tar_add(tar, FOLDER "why.txt", text, size);
     free(text);
     return written;

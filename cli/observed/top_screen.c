@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws rates as lines for people, and as JSON (top_screen.h). Every line is cut to the screen's width. */
+/*
+ * Draws rates as lines for people, and as JSON (top_screen.h). A screen that is too narrow shows fewer columns, each of them
+ * whole.
+ */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
@@ -10,7 +13,16 @@
 #include "cli/observed/times.h"
 #include "cli/observed/top_screen.h"
 
-enum { BAR = 10, SHARES_A_LINE = 10 };
+enum {
+    BAR = 10,
+    SHARES_A_LINE = 10,
+    SHARES_HEAD = 11, /* letters before the first share of a line */
+    SHARE_LETTERS = 6,
+    CELLS_MOST = 16,
+    NAME_LETTERS = 18,
+    NAME_NARROW = 16, /* on screens where columns are left out */
+    NARROW = 80
+};
 
 typedef struct top_drawing {
     const top_screen *screen;
@@ -59,6 +71,77 @@ __attribute__((format(printf, 3, 4))) static void append(char *tail, size_t size
     va_end(arguments);
 }
 
+/* ---- lines of cells: one that has no room is left out, so that no figure is cut ---- */
+
+typedef struct top_cell {
+    int rank; /* those of a lower rank get room first */
+    char text[96];
+} top_cell;
+
+typedef struct top_cells {
+    size_t count;
+    top_cell items[CELLS_MOST];
+} top_cells;
+
+__attribute__((format(printf, 3, 4))) static void add(top_cells *cells, int rank, const char *format, ...)
+{
+    va_list arguments;
+    if (cells->count == CELLS_MOST)
+        return;
+    top_cell *cell = &cells->items[cells->count++];
+    cell->rank = rank;
+    va_start(arguments, format);
+    vsnprintf(cell->text, sizeof cell->text, format, arguments);
+    va_end(arguments);
+}
+
+static size_t letters_of(const char *text)
+{
+    size_t letters = 0;
+    for (; *text; text++)
+        letters += ((unsigned char)*text & 0xc0) != 0x80;
+    return letters;
+}
+
+/* The cell that gets room next: the first of the lowest rank from `rank` on. NULL: there is none. */
+static const top_cell *next_cell(const top_cells *cells, int rank, const top_cell *before)
+{
+    const top_cell *best = NULL;
+    for (const top_cell *cell = cells->items; cell < cells->items + cells->count; cell++)
+        if ((cell->rank > rank || (cell->rank == rank && cell > before)) &&
+            (!best || cell->rank < best->rank))
+            best = cell;
+    return best;
+}
+
+static void draw_cells(top_drawing *drawing, const top_cells *cells)
+{
+    bool shown[CELLS_MOST] = {false};
+    char line[TOP_LINE_MAX] = "";
+    size_t left = drawing->screen->width;
+    for (const top_cell *cell = next_cell(cells, 0, NULL); cell; cell = next_cell(cells, cell->rank, cell)) {
+        const size_t letters = letters_of(cell->text);
+        shown[cell - cells->items] = letters <= left;
+        left -= letters <= left ? letters : 0;
+    }
+    for (size_t i = 0; i < cells->count; i++)
+        if (shown[i])
+            append(line, sizeof line, "%s", cells->items[i].text);
+    draw_line(drawing, "%s", line);
+}
+
+static int name_letters(const top_drawing *drawing)
+{
+    return drawing->screen->width < NARROW ? NAME_NARROW : NAME_LETTERS;
+}
+
+/* The first cell of a line: the name of something, which is cut where it is longer than its column. */
+static void add_name(const top_drawing *drawing, top_cells *cells, const char *indent, const char *name)
+{
+    const int letters = name_letters(drawing) - (int)strlen(indent);
+    add(cells, 0, "%s%-*.*s", indent, letters, letters, name);
+}
+
 /* `share`: from 0 to 1. */
 static const char *bar_of_share(double share, char bar[BAR + 1])
 {
@@ -96,13 +179,16 @@ static void draw_shares(top_drawing *drawing, const rates_row *row)
 {
     char line[96] = "";
     gyre_observe_block block;
-    uint32_t count = 0;
+    uint32_t count = 0, a_line = SHARES_A_LINE;
+    const size_t width = drawing->screen->width;
+    while (a_line > 1 && SHARES_HEAD + SHARE_LETTERS * a_line > width)
+        a_line--;
     for (uint32_t place = 0; gyre_observed_block(&row->of->seen, row->record, &place, &block); count++) {
-        if (count % SHARES_A_LINE == 0 && count) {
+        if (count % a_line == 0 && count) {
             draw_line(drawing, "%s", line);
             line[0] = '\0';
         }
-        if (count % SHARES_A_LINE == 0)
+        if (count % a_line == 0)
             append(line, sizeof line, "    %6" PRIu32 ":", count);
         if (block.known)
             append(line, sizeof line, " %5.0f", 100.0 * block.share / GYRE_OBSERVE_WHOLE);
@@ -117,47 +203,80 @@ static void draw_shares(top_drawing *drawing, const rates_row *row)
 static void draw_blocks(top_drawing *drawing, const rates_row *row)
 {
     char bar[BAR + 1];
+    top_cells cells = {.count = 0};
     const busy_kernel *busy = &row->busy;
     if (busy->known < 2)
         return;
-    draw_line(drawing, "  %-16.16s [%s] of %" PRIu64 ": least %.0f %%, mean %.0f %%, most %.0f %% busy",
-              "blocks", bar_of_share(busy->mean, bar), row->blocks, 100 * busy->least, 100 * busy->mean,
-              100 * busy->most);
+    add_name(drawing, &cells, "  ", "blocks");
+    add(&cells, 4, " [%s]", bar_of_share(busy->mean, bar));
+    add(&cells, 0, " of %" PRIu64 ":", row->blocks);
+    add(&cells, 3, " least %.0f %%,", 100 * busy->least);
+    add(&cells, 2, " mean %.0f %%,", 100 * busy->mean);
+    add(&cells, 1, " most %.0f %% busy", 100 * busy->most);
+    draw_cells(drawing, &cells);
     if (drawing->screen->blocks)
         draw_shares(drawing, row);
 }
 
 static void draw_kernel(top_drawing *drawing, const rates_row *row)
 {
-    char handled[16], failed[16], busy[16], age[24];
+    char text[24];
+    top_cells cells = {.count = 0};
     const bool lives = strcmp(row->life, "lives") == 0;
-    draw_line(drawing,
-              "%-18.18s %7" PRIu32 " %-8.8s %-7s %8s %8s %6" PRIu64 " %5s %4" PRIu64 " %4" PRIu64 " %6s",
-              row->kernel, row->pid,
-              row->has_canary ? "canary" : gyre_kernel_state_word((gyre_kernel_state)row->state),
-              lives ? gyre_kernel_health_word((gyre_kernel_health)row->health) : row->life,
-              rate_of(row, RATES_HANDLED, handled), rate_of(row, RATES_FAILED, failed), row->queued,
-              busy_of(row, busy), row->restarts, row->stalls, observed_seconds_text(row->age, age));
+    add_name(drawing, &cells, "", row->kernel);
+    add(&cells, 7, " %7" PRIu32, row->pid);
+    add(&cells, 6, " %-8.8s",
+        row->has_canary ? "canary" : gyre_kernel_state_word((gyre_kernel_state)row->state));
+    add(&cells, 2, " %-7s", lives ? gyre_kernel_health_word((gyre_kernel_health)row->health) : row->life);
+    add(&cells, 1, " %8s", rate_of(row, RATES_HANDLED, text));
+    add(&cells, 5, " %8s", rate_of(row, RATES_FAILED, text));
+    add(&cells, 4, " %6" PRIu64, row->queued);
+    add(&cells, 3, " %5s", busy_of(row, text));
+    add(&cells, 8, " %4" PRIu64, row->restarts);
+    add(&cells, 8, " %4" PRIu64, row->stalls);
+    add(&cells, 9, " %6s", observed_seconds_text(row->age, text));
+    draw_cells(drawing, &cells);
     draw_blocks(drawing, row);
+}
+
+/* The names of what draw_kernel shows, with the same ranks. */
+static void draw_head(top_drawing *drawing)
+{
+    top_cells cells = {.count = 0};
+    add_name(drawing, &cells, "", "KERNEL");
+    add(&cells, 7, " %7s", "PROCESS");
+    add(&cells, 6, " %-8s", "STATE");
+    add(&cells, 2, " %-7s", "HEALTH");
+    add(&cells, 1, " %8s", "MSG/S");
+    add(&cells, 5, " %8s", "FAILED/S");
+    add(&cells, 4, " %6s", "QUEUED");
+    add(&cells, 3, " %5s", "BUSY");
+    add(&cells, 8, " %4s", "DIED");
+    add(&cells, 8, " %4s", "HUNG");
+    add(&cells, 9, " %6s", "SEEN");
+    draw_cells(drawing, &cells);
 }
 
 static void draw_queue(top_drawing *drawing, const rates_row *row)
 {
-    char sent[16], received[16], rate[16], bar[BAR + 1], seconds[24], tail[160] = "";
+    char text[24], p99[16], bar[BAR + 1];
+    top_cells cells = {.count = 0};
+    add_name(drawing, &cells, "  ", row->queue);
+    add(&cells, 3, " [%s]", bar_of(row, bar));
+    add(&cells, 2, " %6" PRIu64 "/%-6" PRIu64, row->length, row->capacity);
+    add(&cells, 1, " in %7s", rate_of(row, RATES_SENT, text));
+    add(&cells, 1, " out %7s", rate_of(row, RATES_RECEIVED, text));
     if (row->p99 > 0)
-        append(tail, sizeof tail, "  p50 %s p99 %s", times_text(row->p50, sent),
-               times_text(row->p99, received));
+        add(&cells, 4, "  p50 %s p99 %s", times_text(row->p50, text), times_text(row->p99, p99));
     if (row->full > 0)
-        append(tail, sizeof tail, "  full %s", observed_seconds_text(row->full, seconds));
+        add(&cells, 5, "  full %s", observed_seconds_text(row->full, text));
     if (row->rates[RATES_REFUSED] > 0)
-        append(tail, sizeof tail, "  refused %s", rates_text(row->rates[RATES_REFUSED], rate));
+        add(&cells, 6, "  refused %s", rates_text(row->rates[RATES_REFUSED], text));
     if (row->rates[RATES_LOST] > 0)
-        append(tail, sizeof tail, "  lost %s", rates_text(row->rates[RATES_LOST], rate));
+        add(&cells, 7, "  lost %s", rates_text(row->rates[RATES_LOST], text));
     if (row->oldest > 0)
-        append(tail, sizeof tail, "  oldest %s", observed_seconds_text(row->oldest, seconds));
-    draw_line(drawing, "  %-16.16s [%s] %6" PRIu64 "/%-6" PRIu64 " in %7s out %7s%s", row->queue,
-              bar_of(row, bar), row->length, row->capacity, rate_of(row, RATES_SENT, sent),
-              rate_of(row, RATES_RECEIVED, received), tail);
+        add(&cells, 8, "  oldest %s", observed_seconds_text(row->oldest, text));
+    draw_cells(drawing, &cells);
 }
 
 /* How long messages of a link wait, or how long flows of a pipeline take, where that is timed. */
@@ -172,21 +291,28 @@ static const char *waits_of(const link_row *row, const char *what, char text[64]
 
 static void draw_link(top_drawing *drawing, const link_row *row)
 {
-    char sent[16] = "-", missed[16], waits[64], name[GYRE_OBSERVE_NAME_MAX * 2 + 4], bar[BAR + 1],
-         tail[64] = "";
+    char rate[16] = "-", waits[64], name[GYRE_OBSERVE_NAME_MAX * 2 + 4], bar[BAR + 1];
     const rates_row fill = {.length = row->waiting, .capacity = row->capacity};
+    top_cells cells = {.count = 0};
     if (row->kind == GYRE_OBSERVE_PIPELINE) {
-        draw_line(drawing, "%-18.18s %7" PRIu32 " pipeline%s", row->pipeline, row->pid,
-                  waits_of(row, "flows", waits));
+        add_name(drawing, &cells, "", row->pipeline);
+        add(&cells, 3, " %7" PRIu32, row->pid);
+        add(&cells, 2, " pipeline");
+        add(&cells, 1, "%s", waits_of(row, "flows", waits));
+        draw_cells(drawing, &cells);
         return;
     }
     snprintf(name, sizeof name, "%s > %s", row->from, row->to);
+    add_name(drawing, &cells, "  ", name);
+    add(&cells, 3, " [%s]", bar_of(&fill, bar));
+    add(&cells, 2, " %6" PRIu64 "/%-6" PRIu64, row->waiting, row->capacity);
     if (row->has_rates)
-        rates_text(row->sent_rate, sent);
+        rates_text(row->sent_rate, rate);
+    add(&cells, 1, " in %7s", rate);
+    add(&cells, 4, "%s", waits_of(row, "waits", waits));
     if (row->missed_rate > 0)
-        append(tail, sizeof tail, "  missed %s", rates_text(row->missed_rate, missed));
-    draw_line(drawing, "  %-16.16s [%s] %6" PRIu64 "/%-6" PRIu64 " in %7s%s%s", name, bar_of(&fill, bar),
-              row->waiting, row->capacity, sent, waits_of(row, "waits", waits), tail);
+        add(&cells, 5, "  missed %s", rates_text(row->missed_rate, rate));
+    draw_cells(drawing, &cells);
 }
 
 static size_t count_lives(const observed_processes *processes)
@@ -203,8 +329,7 @@ void top_draw(const top_screen *screen, const rates_table *table, const observed
     top_drawing drawing = {.screen = screen};
     draw_line(&drawing, "gyre top: %zu processes, %zu of them live%s", processes->count,
               count_lives(processes), about);
-    draw_line(&drawing, "%-18s %7s %-8s %-7s %8s %8s %6s %5s %4s %4s %6s", "KERNEL", "PROCESS", "STATE",
-              "HEALTH", "MSG/S", "FAILED/S", "QUEUED", "BUSY", "DIED", "HUNG", "SEEN");
+    draw_head(&drawing);
     for (size_t i = 0; i < table->count; i++)
         if (table->rows[i].kind == GYRE_OBSERVE_KERNEL)
             draw_kernel(&drawing, &table->rows[i]);

@@ -406,7 +406,7 @@ unsigned why_tell_kernel(FILE *out, const rates_table *table, size_t kernel)
 
 static bool is_named(const rates_table *table, size_t kernel, const char *name)
 {
-    bool named = observed_is_named(table->rows[kernel].kernel, name);
+    bool named = !name || observed_is_named(table->rows[kernel].kernel, name);
     for (size_t i = kernel + 1; i < table->count && table->rows[i].kind == GYRE_OBSERVE_QUEUE && !named; i++)
         named = observed_is_named(table->rows[i].queue, name);
     return named;
@@ -428,6 +428,7 @@ static size_t tell_named(FILE *out, const rates_table *table, const char *name, 
 size_t why_tell(FILE *out, const rates_table *table, const char *name)
 {
     size_t told = tell_named(out, table, name, true);
+    told += why_tell_pipelines(out, table, name, true);
     told += tell_named(out, table, name, false);
-    return told + why_tell_pipelines(out, table, name);
+    return told + why_tell_pipelines(out, table, name, false);
 }

@@ -8,10 +8,16 @@
 
 #include "cli/observed/rates.h"
 
-/** Writes paragraphs about the kernels named `name`, and about those with a queue of that name. Returns how many. */
+/**
+ * Writes paragraphs about the kernels named `name`, about those with a queue of that name, and about pipelines of that name; NULL: about
+ * all. Processes that live come first. Returns how many.
+ */
 size_t why_tell(FILE *out, const rates_table *table, const char *name);
-/** Writes paragraphs about the pipelines of that name, NULL: of any, with their links and the kernels between them. Returns how many (why_pipeline.c). */
-size_t why_tell_pipelines(FILE *out, const rates_table *table, const char *name);
+/**
+ * Writes paragraphs about the pipelines of that name, NULL: of any, in processes that live or in the others, with their links and the
+ * kernels between them. Returns how many (why_pipeline.c).
+ */
+size_t why_tell_pipelines(FILE *out, const rates_table *table, const char *name, bool living);
 /** Writes the paragraph about the kernel in row `kernel`. Returns how many of its sentences are about something that is wrong. */
 unsigned why_tell_kernel(FILE *out, const rates_table *table, size_t kernel);
 

@@ -155,11 +155,12 @@ static void tell_pipeline(FILE *out, const rates_table *table, size_t at)
     tell_slowest(out, table, slowest);
 }
 
-size_t why_tell_pipelines(FILE *out, const rates_table *table, const char *name)
+size_t why_tell_pipelines(FILE *out, const rates_table *table, const char *name, bool living)
 {
     size_t told = 0;
     for (size_t i = 0; i < table->links.count; i++) {
         if (table->links.rows[i].kind != GYRE_OBSERVE_PIPELINE ||
+            (strcmp(observed_life_word(table->links.rows[i].of), "lives") == 0) != living ||
             (name && strcmp(table->links.rows[i].pipeline, name) != 0))
             continue;
         tell_pipeline(out, table, i);

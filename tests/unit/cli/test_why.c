@@ -141,11 +141,15 @@ START_TEST(kernels_of_processes_that_live_come_first)
     rates_row rows[] = {table.rows[0], table.rows[0]};
     rows[0].life = "dead";
     const rates_table both = {.rows = rows, .count = 2};
-    FILE *out = open_memstream(&told, &size);
-    ck_assert_uint_eq(why_tell(out, &both, "match"), 2);
-    fclose(out);
-    const char *living = strstr(told, "Nothing is wrong"), *dead = strstr(told, "Its process was killed");
-    ck_assert_msg(living && dead && living < dead, "found: %s", told);
+    const char *const names[] = {"match", NULL /* all, as gyre report asks */};
+    for (int i = 0; i < 2; i++) {
+        free(told);
+        FILE *out = open_memstream(&told, &size);
+        ck_assert_uint_eq(why_tell(out, &both, names[i]), 2);
+        fclose(out);
+        const char *living = strstr(told, "Nothing is wrong"), *dead = strstr(told, "Its process was killed");
+        ck_assert_msg(living && dead && living < dead, "found: %s", told);
+    }
 }
 END_TEST
 
@@ -249,15 +253,20 @@ static size_t count_lines(const char *text)
     return count;
 }
 
-/* On a screen of 80 columns. */
-static void draw(bool blocks)
+static void draw_wide(bool blocks, size_t width)
 {
     size_t size;
     free(told);
     FILE *out = open_memstream(&told, &size);
-    const top_screen screen = {.out = out, .width = 80, .blocks = blocks};
+    const top_screen screen = {.out = out, .width = width, .blocks = blocks};
     top_draw(&screen, &table, &processes, "");
     fclose(out);
+}
+
+/* On a screen of 80 columns. */
+static void draw(bool blocks)
+{
+    draw_wide(blocks, 80);
 }
 
 START_TEST(many_blocks_fit_on_a_screen)
@@ -283,6 +292,24 @@ START_TEST(many_blocks_fit_on_a_screen)
     ck_assert(json_is_null(json_array_get(json_object_get(busy, "shares"), 7)));
     ck_assert_double_eq_tol(json_number_value(json_object_get(busy, "most")), 1, 1e-9);
     json_decref(json);
+}
+END_TEST
+
+/* Each line of a narrow screen fits, and what it shows is whole: a rate ends its line or is followed by a space. */
+START_TEST(a_narrow_screen_shows_fewer_columns_and_no_half_ones)
+{
+    enum { WIDTH = 40 };
+    look();
+    look();
+    draw_wide(false, WIDTH);
+    ck_assert_msg(strstr(told, "KERNEL           HEALTH     MSG/S  BUSY\n") != NULL, "found: %s", told);
+    ck_assert_ptr_null(strstr(told, "PROCESS"));
+    const char *row = strstr(told, "\n  orders         in ");
+    ck_assert_msg(row && strstr(row, " out "), "found: %s", told);
+    for (const char *line = told; *line; line = strchr(line, '\n') + 1)
+        ck_assert_uint_le(strcspn(line, "\n"), WIDTH);
+    draw_wide(false, WIDTH + 1);
+    ck_assert_msg(strstr(told, "KERNEL           HEALTH     MSG/S  BUSY\n") != NULL, "found: %s", told);
 }
 END_TEST
 
@@ -453,6 +480,7 @@ int main(void)
     tcase_add_test(all, an_entry_waits_for_a_kernel_that_hangs);
     tcase_add_test(all, a_handler_on_trial_is_told);
     tcase_add_test(all, many_blocks_fit_on_a_screen);
+    tcase_add_test(all, a_narrow_screen_shows_fewer_columns_and_no_half_ones);
     tcase_add_test(all, what_was_refused_and_lost_is_told);
     tcase_add_test(all, states_and_handlers_that_hang_are_told);
     tcase_add_test(all, labels_are_quoted);
