@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         printf("no GPU: %s\n", gyre_error_text());
         return SKIPPED;
     }
-    const struct cuda_nccl *nccl = cuda_nccl_open(argc > 1 ? argv[1] : "", why, sizeof why);
+    const struct cuda_nccl *nccl = cuda_nccl_open(&services.table, argc > 1 ? argv[1] : "", why, sizeof why);
     if (!nccl)
         fprintf(stderr, "%s\n", why);
     require(nccl);

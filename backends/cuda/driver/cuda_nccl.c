@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opens NCCL (cuda_nccl.h). One lock is held meanwhile; afterwards the table is constant. A failure is not kept: a library that is missing now
- * may be installed later. The core's library_open is not used, because its words do not come back to a caller that goes on without the library.
+ * may be installed later.
  */
 #include "backends/cuda/driver/cuda_nccl.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,43 +46,42 @@ static bool check_version(struct cuda_nccl *nccl, const char *name, char *why, s
     return false;
 }
 
-static bool load(struct cuda_nccl *nccl, const char *name, char *why, size_t size)
+static bool load(const gyre_host *host, struct cuda_nccl *nccl, const char *name, char *why, size_t size)
 {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        const char *words = dlerror();
+    void *library;
+    if (host->library_open(name, &library) != GYRE_OK) {
         snprintf(
             why, size,
-            "NCCL does not load: %.600s; install it (Debian and Ubuntu: apt install libnccl2), or name its "
-            "library in backend.cuda.nccl",
-            words ? words : name);
+            "NCCL '%.400s' is not there, or does not load (`ldd` says what it lacks); install it (Debian "
+            "and Ubuntu: apt install libnccl2), or name its library in backend.cuda.nccl",
+            name);
         return false;
     }
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        void *address = dlsym(library, functions[i].name);
-        if (!address) {
+        void *address;
+        if (host->library_symbol(library, functions[i].name, &address) != GYRE_OK) {
             snprintf(
                 why, size,
                 "NCCL '%.400s' has no function %s: expected version 2.14 or newer; name another library in "
                 "backend.cuda.nccl",
                 name, functions[i].name);
-            dlclose(library);
+            host->library_close(library);
             return false;
         }
         memcpy((char *)nccl + functions[i].offset, &address, sizeof address);
     }
     if (check_version(nccl, name, why, size))
         return true;
-    dlclose(library);
+    host->library_close(library);
     return false;
 }
 
-const struct cuda_nccl *cuda_nccl_open(const char *path, char *why, size_t size)
+const struct cuda_nccl *cuda_nccl_open(const gyre_host *host, const char *path, char *why, size_t size)
 {
     const char *name = path[0] ? path : default_name;
     const struct cuda_nccl *found = NULL;
     pthread_mutex_lock(&lock);
-    if (!is_ready && load(&table, name, why, size)) {
+    if (!is_ready && load(host, &table, name, why, size)) {
         snprintf(table.path, sizeof table.path, "%s", name);
         is_ready = true;
     }

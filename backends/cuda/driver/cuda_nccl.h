@@ -12,6 +12,8 @@
 
 #include <cuda.h>
 
+#include "gyre/backend.h"
+
 /* What follows has the numbers of NCCL 2. */
 typedef struct ncclComm *cuda_nccl_comm;
 
@@ -53,7 +55,7 @@ struct cuda_nccl {
  * Opens the library: from `path` unless it is "", else where the loader finds it. NULL, and `why` has a sentence: it is not there, lacks a
  * function, is of another version, or this process uses another one already.
  */
-const struct cuda_nccl *cuda_nccl_open(const char *path, char *why, size_t size);
+const struct cuda_nccl *cuda_nccl_open(const gyre_host *host, const char *path, char *why, size_t size);
 /** What a result means, with the library's own words for the last failure, if it has any. */
 void cuda_nccl_describe(const struct cuda_nccl *nccl, const char *call, int result, char *text, size_t size);
 

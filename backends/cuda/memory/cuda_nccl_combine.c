@@ -294,7 +294,8 @@ bool cuda_nccl_prepare(const gyre_combine_desc *desc)
     }
     if (cuda_nccl_is_ready(desc))
         return true;
-    const struct cuda_nccl *nccl = cuda_nccl_open(desc->parts[0].device->settings.nccl, why, sizeof why);
+    const struct cuda_nccl *nccl =
+        cuda_nccl_open(desc->parts[0].device->host, desc->parts[0].device->settings.nccl, why, sizeof why);
     if (!nccl)
         tell(desc, NOT_THERE, why);
     else if (!need_communicator(desc, nccl, why, sizeof why))
