@@ -170,6 +170,8 @@ void cpu_check_begin(struct cpu_worker *worker, const void *request, uint64_t si
     struct cpu_checks *const checks = worker->resident->device->checks;
     pthread_mutex_lock(&checks->lock);
     watched->message = ++checks->messages;
+    if (!worker->context.turn)
+        watched->first = watched->message;
     watched->since = watched->seen_since ? watched->seen_since : watched->message;
     if (runs_in_order(worker->resident) && watched->since <= watched->last)
         watched->since = watched->last + 1;
@@ -283,14 +285,17 @@ static bool is_before_in_block(const void *who, uint64_t message)
     return gyre_form_shares(worker->resident->kernel->form) && is_of_same_block(who, message);
 }
 
-/* An older value that the access finds; NULL: it finds the latest one. */
+/*
+ * An older value that the access finds; NULL: it finds the latest one. All calls of one message (GYRE_MORE) are the first of them. Memory of a
+ * flow is zeroed for the next one without being touched, so what was there before is not known.
+ */
 static const void *find_older(struct cpu_worker *worker, const struct cpu_touch *touch)
 {
     const struct cpu_watched *const watched = worker->watched;
     struct cpu_stale *const stale = worker->resident->device->checks->stale;
     const struct cpu_stale_message message = {
-        .number = watched->message, .since = watched->since, .follows = is_before_in_block, .who = worker};
-    return stale ? cpu_stale_touch(stale, &message, touch) : NULL;
+        .number = watched->first, .since = watched->since, .follows = is_before_in_block, .who = worker};
+    return stale && touch->range->sort != GYRE_SORT_FLOW ? cpu_stale_touch(stale, &message, touch) : NULL;
 }
 
 /* ---- what kernel files call ---- */

@@ -82,6 +82,7 @@ struct cpu_checks {
 struct cpu_watched {
     struct cpu_shadow own; /* reply and scratch, by sort and offset */
     uint64_t message;      /* the message that is handled; 0: none */
+    uint64_t first;        /* its number in its first call (GYRE_MORE) */
     uint64_t since;        /* the first message that is not ordered before this one */
     uint64_t seen_since;   /* `since` of the next messages; 0: not known, so all are ordered before */
     uint64_t last;         /* the latest message of this worker */

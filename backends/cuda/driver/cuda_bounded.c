@@ -2,21 +2,21 @@
 /* Lock: that of the call, which the caller and the thread share until the later of them is through with it. */
 #include "backends/cuda/driver/cuda_bounded.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "gyre/thread.h"
 #include "gyre/waiting.h"
 
-struct call {
+struct cuda_bounded_call {
+    pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t ended;
     void (*work)(void *argument);
     void *argument;
-    bool is_over, is_given_up; /* under `lock` */
+    bool is_over, is_stopped, is_given_up; /* under `lock` */
 };
 
-static void free_call(struct call *call)
+static void free_call(struct cuda_bounded_call *call)
 {
     pthread_cond_destroy(&call->ended);
     pthread_mutex_destroy(&call->lock);
@@ -25,8 +25,12 @@ static void free_call(struct call *call)
 
 static void *run(void *argument)
 {
-    struct call *call = argument;
-    call->work(call->argument);
+    struct cuda_bounded_call *call = argument;
+    pthread_mutex_lock(&call->lock);
+    const bool is_stopped = call->is_stopped;
+    pthread_mutex_unlock(&call->lock);
+    if (!is_stopped)
+        call->work(call->argument);
     pthread_mutex_lock(&call->lock);
     call->is_over = true;
     const bool is_given_up = call->is_given_up;
@@ -39,10 +43,10 @@ static void *run(void *argument)
     return NULL;
 }
 
-static struct call *make_call(void (*work)(void *argument), void *argument)
+struct cuda_bounded_call *cuda_bounded_start(void (*work)(void *argument), void *argument)
 {
     pthread_condattr_t clock;
-    struct call *call = calloc(1, sizeof *call);
+    struct cuda_bounded_call *call = calloc(1, sizeof *call);
     if (!call)
         return NULL;
     call->work = work;
@@ -52,11 +56,13 @@ static struct call *make_call(void (*work)(void *argument), void *argument)
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&call->ended, &clock);
     pthread_condattr_destroy(&clock);
-    return call;
+    if (gyre_thread_start(&call->thread, NULL, run, call) == 0)
+        return call;
+    free_call(call);
+    return NULL;
 }
 
-/* Returns whether the call ended. */
-static bool await_end(struct call *call, uint64_t deadline_ns)
+bool cuda_bounded_await(struct cuda_bounded_call *call, uint64_t deadline_ns)
 {
     const struct timespec until = {(time_t)(deadline_ns / UINT64_C(1000000000)),
                                    (long)(deadline_ns % UINT64_C(1000000000))};
@@ -65,26 +71,38 @@ static bool await_end(struct call *call, uint64_t deadline_ns)
     while (!call->is_over && error == 0)
         error = pthread_cond_timedwait(&call->ended, &call->lock, &until);
     const bool is_over = call->is_over;
-    call->is_given_up = !is_over;
     pthread_mutex_unlock(&call->lock);
     return is_over;
 }
 
-enum cuda_bounded cuda_bounded_run(void (*work)(void *argument), void *argument, uint64_t deadline_ns)
+void cuda_bounded_stop(struct cuda_bounded_call *call)
 {
-    pthread_t thread;
-    struct call *call = make_call(work, argument);
-    if (!call)
-        return CUDA_BOUNDED_NO_THREAD;
-    if (gyre_thread_start(&thread, NULL, run, call) != 0) {
-        free_call(call);
-        return CUDA_BOUNDED_NO_THREAD;
-    }
-    if (!await_end(call, deadline_ns)) {
+    pthread_mutex_lock(&call->lock);
+    call->is_stopped = true;
+    pthread_mutex_unlock(&call->lock);
+}
+
+bool cuda_bounded_end(struct cuda_bounded_call *call)
+{
+    const pthread_t thread = call->thread;
+    pthread_mutex_lock(&call->lock);
+    const bool is_over = call->is_over;
+    call->is_stopped = call->is_given_up = !is_over;
+    pthread_mutex_unlock(&call->lock);
+    if (!is_over) {
         pthread_detach(thread);
-        return CUDA_BOUNDED_LATE;
+        return false;
     }
     pthread_join(thread, NULL);
     free_call(call);
-    return CUDA_BOUNDED_DONE;
+    return true;
+}
+
+enum cuda_bounded cuda_bounded_run(void (*work)(void *argument), void *argument, uint64_t deadline_ns)
+{
+    struct cuda_bounded_call *call = cuda_bounded_start(work, argument);
+    if (!call)
+        return CUDA_BOUNDED_NO_THREAD;
+    (void)cuda_bounded_await(call, deadline_ns);
+    return cuda_bounded_end(call) ? CUDA_BOUNDED_DONE : CUDA_BOUNDED_LATE;
 }

@@ -30,6 +30,8 @@ enum { PARTS = GYRE_COMBINE_PARTS_MAX, COMMUNICATORS_MAX = 16, FAILURES_MAX = 3,
 /* A communicator cannot be interrupted while it is made: it is not begun with less time left, and waited for beyond the deadline. */
 #define MAKE_NS  UINT64_C(300000000)
 #define GRACE_NS UINT64_C(5000000000)
+/* Kernels are off their GPUs meanwhile, so it is not waited for longer than that, whatever the deadline. */
+#define MAKE_LIMIT_NS UINT64_C(30000000000)
 /* A collective without a deadline ends all the same. */
 #define LIMIT_NS UINT64_C(300000000000)
 /* So long the host looks without a pause whether NCCL is through. */
@@ -222,7 +224,8 @@ static struct communicator *make_communicator(const struct cuda_nccl *nccl, cons
     struct making *making = calloc(1, sizeof *making);
     struct communicator *communicator = calloc(1, sizeof *communicator);
     enum cuda_bounded ended = CUDA_BOUNDED_NO_THREAD;
-    const uint64_t grace_ns = gyre_clock_ns() + GRACE_NS;
+    const uint64_t now_ns = gyre_clock_ns();
+    const uint64_t until_ns = deadline_ns < now_ns + MAKE_LIMIT_NS ? deadline_ns : now_ns + MAKE_LIMIT_NS;
     if (making && communicator) {
         *communicator = (struct communicator){.nccl = nccl, .count = held->count};
         making->nccl = nccl;
@@ -231,7 +234,8 @@ static struct communicator *make_communicator(const struct cuda_nccl *nccl, cons
             communicator->devices[i] = held->devices[i];
             making->devices[i] = held->devices[i]->handle;
         }
-        ended = cuda_bounded_run(make_ranks, making, deadline_ns > grace_ns ? deadline_ns : grace_ns);
+        ended =
+            cuda_bounded_run(make_ranks, making, until_ns > now_ns + GRACE_NS ? until_ns : now_ns + GRACE_NS);
     }
     const bool is_made = ended == CUDA_BOUNDED_DONE && making->result == CUDA_NCCL_SUCCESS;
     if (is_made)
@@ -486,24 +490,40 @@ static gyre_status await_streams(const struct cuda_held *held, const struct comm
     return status == GYRE_OK ? look_at_ranks(host, communicator) : status;
 }
 
+/* What has been told to NCCL, and the thread that tells it. */
+struct telling {
+    struct operation *operation;
+    struct cuda_bounded_call *call; /* NULL: there is none */
+};
+
 /* Has NCCL combine, and waits for it. */
 static gyre_status work(const gyre_combine_desc *desc, const struct communicator *communicator,
-                        const struct cuda_held *held, uint64_t deadline_ns)
+                        const struct cuda_held *held, uint64_t deadline_ns, struct telling *telling)
 {
     const gyre_host *host = held->devices[0]->host;
-    struct operation *operation = describe(desc, communicator, held);
-    gyre_status status = GYRE_OK;
-    if (!operation)
+    *telling = (struct telling){.operation = describe(desc, communicator, held)};
+    if (!telling->operation)
         return host->error(GYRE_EXHAUSTED, "no memory for a collective of NCCL");
-    const enum cuda_bounded ended = cuda_bounded_run(begin_all, operation, deadline_ns);
-    if (ended == CUDA_BOUNDED_LATE)
+    telling->call = cuda_bounded_start(begin_all, telling->operation);
+    if (!telling->call)
+        return host->error(GYRE_EXHAUSTED, "no thread for a collective of NCCL");
+    if (!cuda_bounded_await(telling->call, deadline_ns)) {
+        cuda_bounded_stop(telling->call);
         return host->error(GYRE_TIMEOUT, "NCCL did not begin a collective in time");
-    if (ended == CUDA_BOUNDED_NO_THREAD)
-        status = host->error(GYRE_EXHAUSTED, "no thread for a collective of NCCL");
-    else if (operation->why[0])
-        status = host->error(GYRE_FAILED, "%s", operation->why);
-    free(operation);
-    return status == GYRE_OK ? await_streams(held, communicator, deadline_ns) : status;
+    }
+    if (telling->operation->why[0])
+        return host->error(GYRE_FAILED, "%s", telling->operation->why);
+    return await_streams(held, communicator, deadline_ns);
+}
+
+/* Returns whether NCCL knows all that it is told: what a thread tells it later would go to buffers and communicators that are no more. */
+static bool end_telling(struct telling *telling, uint64_t limit_ns)
+{
+    const bool is_over =
+        !telling->call || (cuda_bounded_await(telling->call, limit_ns), cuda_bounded_end(telling->call));
+    if (is_over)
+        free(telling->operation);
+    return is_over;
 }
 
 /* A GPU on which NCCL stays whatever it is told would write into buffers later. */
@@ -515,10 +535,11 @@ static void lose_devices(const struct cuda_held *held)
 
 /* Ends what NCCL has begun, and then brings back what was before. */
 static void undo(const gyre_combine_desc *desc, struct communicator *communicator,
-                 const struct cuda_held *held)
+                 const struct cuda_held *held, struct telling *telling)
 {
+    const bool is_aborted = end_communicator(take_communicator(communicator, NULL), true);
     const uint64_t limit_ns = gyre_clock_ns() + GRACE_NS;
-    const bool is_ended = end_communicator(take_communicator(communicator, NULL), true);
+    const bool is_ended = end_telling(telling, limit_ns) && is_aborted;
     gyre_status status = GYRE_AGAIN;
     while (is_ended && (status = look_at_streams(held)) == GYRE_AGAIN && gyre_clock_ns() < limit_ns)
         nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
@@ -537,16 +558,19 @@ gyre_status cuda_nccl_combine(const gyre_combine_desc *desc)
     struct communicator *communicator = find_communicator(&held);
     const uint64_t limit_ns = gyre_clock_ns() + LIMIT_NS;
     const uint64_t deadline_ns = desc->deadline_ns < limit_ns ? desc->deadline_ns : limit_ns;
+    struct telling telling;
     gyre_status status = cuda_held_begin_quiet(&held, deadline_ns);
     if (status != GYRE_OK)
         return status;
     status = keep_aside(desc);
     if (status == GYRE_OK) {
-        status = work(desc, communicator, &held, deadline_ns);
-        if (status == GYRE_OK)
+        status = work(desc, communicator, &held, deadline_ns, &telling);
+        if (status == GYRE_OK) {
+            (void)end_telling(&telling, deadline_ns);
             __atomic_store_n(&known.failures, 0, __ATOMIC_RELAXED);
-        else
-            undo(desc, communicator, &held);
+        } else {
+            undo(desc, communicator, &held, &telling);
+        }
     } else {
         (void)cuda_held_await(&held, GYRE_OK);
     }
