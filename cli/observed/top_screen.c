@@ -114,20 +114,30 @@ static const top_cell *next_cell(const top_cells *cells, int rank, const top_cel
     return best;
 }
 
-static void draw_cells(top_drawing *drawing, const top_cells *cells)
+static void choose_cells(const top_drawing *drawing, const top_cells *cells, bool shown[CELLS_MOST])
 {
-    bool shown[CELLS_MOST] = {false};
-    char line[TOP_LINE_MAX] = "";
     size_t left = drawing->screen->width;
     for (const top_cell *cell = next_cell(cells, 0, NULL); cell; cell = next_cell(cells, cell->rank, cell)) {
         const size_t letters = letters_of(cell->text);
         shown[cell - cells->items] = letters <= left;
         left -= letters <= left ? letters : 0;
     }
+}
+
+static void draw_chosen(top_drawing *drawing, const top_cells *cells, const bool shown[CELLS_MOST])
+{
+    char line[TOP_LINE_MAX] = "";
     for (size_t i = 0; i < cells->count; i++)
         if (shown[i])
             append(line, sizeof line, "%s", cells->items[i].text);
     draw_line(drawing, "%s", line);
+}
+
+static void draw_cells(top_drawing *drawing, const top_cells *cells)
+{
+    bool shown[CELLS_MOST] = {false};
+    choose_cells(drawing, cells, shown);
+    draw_chosen(drawing, cells, shown);
 }
 
 static int name_letters(const top_drawing *drawing)
@@ -218,10 +228,27 @@ static void draw_blocks(top_drawing *drawing, const rates_row *row)
         draw_shares(drawing, row);
 }
 
+/* The names of what draw_kernel shows. */
+static void add_head(const top_drawing *drawing, top_cells *cells)
+{
+    add_name(drawing, cells, "", "KERNEL");
+    add(cells, 7, " %7s", "PROCESS");
+    add(cells, 6, " %-8s", "STATE");
+    add(cells, 2, " %-7s", "HEALTH");
+    add(cells, 1, " %8s", "MSG/S");
+    add(cells, 5, " %8s", "FAILED/S");
+    add(cells, 4, " %6s", "QUEUED");
+    add(cells, 3, " %5s", "BUSY");
+    add(cells, 8, " %4s", "DIED");
+    add(cells, 8, " %4s", "HUNG");
+    add(cells, 9, " %6s", "SEEN");
+}
+
 static void draw_kernel(top_drawing *drawing, const rates_row *row)
 {
     char text[24];
-    top_cells cells = {.count = 0};
+    bool shown[CELLS_MOST] = {false};
+    top_cells cells = {.count = 0}, head = {.count = 0};
     const bool lives = strcmp(row->life, "lives") == 0;
     add_name(drawing, &cells, "", row->kernel);
     add(&cells, 7, " %7" PRIu32, row->pid);
@@ -235,26 +262,10 @@ static void draw_kernel(top_drawing *drawing, const rates_row *row)
     add(&cells, 8, " %4" PRIu64, row->restarts);
     add(&cells, 8, " %4" PRIu64, row->stalls);
     add(&cells, 9, " %6s", observed_seconds_text(row->age, text));
-    draw_cells(drawing, &cells);
+    add_head(drawing, &head);
+    choose_cells(drawing, &head, shown); /* a wide figure moves no column */
+    draw_chosen(drawing, &cells, shown);
     draw_blocks(drawing, row);
-}
-
-/* The names of what draw_kernel shows, with the same ranks. */
-static void draw_head(top_drawing *drawing)
-{
-    top_cells cells = {.count = 0};
-    add_name(drawing, &cells, "", "KERNEL");
-    add(&cells, 7, " %7s", "PROCESS");
-    add(&cells, 6, " %-8s", "STATE");
-    add(&cells, 2, " %-7s", "HEALTH");
-    add(&cells, 1, " %8s", "MSG/S");
-    add(&cells, 5, " %8s", "FAILED/S");
-    add(&cells, 4, " %6s", "QUEUED");
-    add(&cells, 3, " %5s", "BUSY");
-    add(&cells, 8, " %4s", "DIED");
-    add(&cells, 8, " %4s", "HUNG");
-    add(&cells, 9, " %6s", "SEEN");
-    draw_cells(drawing, &cells);
 }
 
 static void draw_queue(top_drawing *drawing, const rates_row *row)
@@ -329,7 +340,9 @@ void top_draw(const top_screen *screen, const rates_table *table, const observed
     top_drawing drawing = {.screen = screen};
     draw_line(&drawing, "gyre top: %zu processes, %zu of them live%s", processes->count,
               count_lives(processes), about);
-    draw_head(&drawing);
+    top_cells head = {.count = 0};
+    add_head(&drawing, &head);
+    draw_cells(&drawing, &head);
     for (size_t i = 0; i < table->count; i++)
         if (table->rows[i].kind == GYRE_OBSERVE_KERNEL)
             draw_kernel(&drawing, &table->rows[i]);

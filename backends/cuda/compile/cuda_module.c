@@ -109,12 +109,12 @@ static gyre_status load_quietly(gyre_module *module, const void *image, bool is_
     return status == GYRE_OK ? ended : status;
 }
 
-/* Fills in what a launch of the default shape needs. An actor runs in one block of its own shape. */
+/* Fills in what a block needs of a launch of the default shape with several. An actor runs in one block of its own shape. */
 static void measure_kernel(gyre_module *module, struct cuda_kernel *kernel)
 {
     uint32_t threads = 0, shared_size = 0;
     const uint32_t lanes = gyre_lanes_default(&kernel->record, CUDA_LANES_DEFAULT_LEAST, CUDA_LANES_DEFAULT);
-    cuda_block_shape(module->device, kernel, lanes, 1, false, &threads, &shared_size);
+    cuda_block_shape(module->device, kernel, lanes, 2, false, &threads, &shared_size);
     kernel->record.shared_bytes = kernel->shared_size + shared_size;
     kernel->record.blocks_per_unit = cuda_blocks_per_sm(module->device, kernel, threads, shared_size);
 }

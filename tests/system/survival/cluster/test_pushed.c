@@ -19,13 +19,15 @@
 static struct gyre_config *config;
 static struct gyre_transport *transport;
 static const char *app;
-static FILE *server;
+static FILE *from_server, *to_server;
 
 /* ---- the server's own protocol ---- */
 
 static void speak_to_server(void)
 {
-    const char *url = getenv("CLUSTER_URL"), *port = url ? strrchr(url, ':') : NULL;
+    const char *url = getenv("CLUSTER_URL");
+    require(url);
+    const char *port = strrchr(url, ':');
     char line[4096];
     require(port);
     const struct sockaddr_in place = {.sin_family = AF_INET,
@@ -33,20 +35,22 @@ static void speak_to_server(void)
                                       .sin_addr = {htonl(INADDR_LOOPBACK)}};
     const int file = socket(AF_INET, SOCK_STREAM, 0);
     require(file >= 0 && connect(file, (const struct sockaddr *)&place, sizeof place) == 0);
-    require((server = fdopen(file, "r+e")) && fgets(line, sizeof line, server));
-    setvbuf(server, NULL, _IONBF, 0);
-    fprintf(server, "CONNECT {\"verbose\":false,\"headers\":true}\r\nSUB answers 1\r\n");
+    require((from_server = fdopen(file, "re")) && (to_server = fdopen(dup(file), "we")) &&
+            fgets(line, sizeof line, from_server));
+    setvbuf(to_server, NULL, _IONBF, 0);
+    fprintf(to_server, "CONNECT {\"verbose\":false,\"headers\":true}\r\nSUB answers 1\r\n");
 }
 
 /* Asks the server, and returns its answer. */
 static const char *ask(const char *what, const char *words)
 {
     static char line[16384];
-    fprintf(server, "PUB $JS.API.STREAM.%s.GYRE_%s answers %zu\r\n%s\r\n", what, app, strlen(words), words);
-    while (fgets(line, sizeof line, server) && strncmp(line, "MSG answers", 11) != 0)
+    fprintf(to_server, "PUB $JS.API.STREAM.%s.GYRE_%s answers %zu\r\n%s\r\n", what, app, strlen(words),
+            words);
+    while (fgets(line, sizeof line, from_server) && strncmp(line, "MSG answers", 11) != 0)
         if (strncmp(line, "PING", 4) == 0)
-            fprintf(server, "PONG\r\n");
-    require(fgets(line, sizeof line, server));
+            fprintf(to_server, "PONG\r\n");
+    require(fgets(line, sizeof line, from_server));
     return line;
 }
 
@@ -66,8 +70,8 @@ static void publish_like_the_server(const char *log, const char *headers, const 
     at += strlen("\"dest\":\"");
     const int length = (int)strcspn(at, ">\\"); /* the server writes it with a backslash */
     snprintf(subject, sizeof subject, "%.*s%s", length, at, log);
-    fprintf(server, "HPUB %s %zu %zu\r\n%s%s\r\n", subject, strlen(headers), strlen(headers) + strlen(text),
-            headers, text);
+    fprintf(to_server, "HPUB %s %zu %zu\r\n%s%s\r\n", subject, strlen(headers),
+            strlen(headers) + strlen(text), headers, text);
     ask("INFO", ""); /* it has it now */
 }
 
@@ -176,7 +180,7 @@ static void a_block_without_the_one_before_it_is_not_read(void)
     publish_like_the_server(
         "in.1", "NATS/1.0\r\nNats-Sequence: 1000000\r\nNats-Last-Sequence: 999999\r\n\r\n", "not a block");
     char text[32];
-    uint64_t number;
+    uint64_t number = 0;
     while (count_consumers() == 0 && gyre_now_ns() < until) {
         gyre_transport_wait(transport, "in.1", after, gyre_in_ms(20));
         require(gyre_transport_read(transport, "in.1", after, text, sizeof text, &(size_t){0}, &number) ==
@@ -206,6 +210,7 @@ int main(int argc, char **argv)
     const int code = RUN_NAMED(argc, argv, begin, cases);
     gyre_transport_close(transport);
     gyre_config_destroy(config);
-    fclose(server);
+    fclose(to_server);
+    fclose(from_server);
     return end_cluster(code);
 }
