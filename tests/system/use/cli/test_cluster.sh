@@ -40,6 +40,8 @@ same "replies come in the order of the requests" "$reply" '{"cents":500,"deposit
 {"cents":400,"deposits":2}'
 same "the member says what it is" "$(cat "$folder/one.out")" 'member one of a cluster with 8 shards'
 
+# A look lasts longer than it takes a member to write its record, so that of `one` says by now what it owns.
+"$GYRE" cluster status "${with[@]}" >/dev/null
 member two
 two=$started
 kill -9 "$one"
