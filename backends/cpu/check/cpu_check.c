@@ -249,6 +249,26 @@ static bool has_own_memory(const struct cpu_worker *worker)
     return worker->watched->asks_block && gyre_form_shares(worker->resident->kernel->form);
 }
 
+/* Whether that was an earlier call of the message at hand, which asked to be called again. */
+static bool is_of_same_message(const struct cpu_worker *worker, uint64_t message)
+{
+    return message >= worker->watched->first && is_of_same_block(worker, message);
+}
+
+static bool is_ordered_before(const void *who, uint64_t message)
+{
+    const struct cpu_worker *const worker = who;
+    return is_of_same_message(worker, message) ||
+           (has_own_memory(worker) && is_of_same_block(worker, message));
+}
+
+/* Memory of a flow that the message has alone, outside of a pipeline and behind a tap: it has zeros for each one. */
+static bool is_zeroed(const struct cpu_worker *worker, const gyre_cpu_range *range)
+{
+    return range->sort == GYRE_SORT_FLOW && ((const void *)range->from == worker->links.outside ||
+                                             (const void *)range->from == worker->links.memory);
+}
+
 static void check_race(gyre_context *context, const struct cpu_touch *touch)
 {
     struct cpu_worker *const worker = context->owner;
@@ -257,19 +277,19 @@ static void check_race(gyre_context *context, const struct cpu_touch *touch)
     const uint32_t phase = worker->lanes ? cpu_lanes_phase_of(context) : 0;
     if ((own && !gyre_form_shares(worker->resident->kernel->form)) || phase == CPU_NO_PHASE)
         return;
-    const struct cpu_access access = {.address = number_of(context, touch->range, touch->at),
-                                      .size = touch->size,
-                                      .message = watched->message,
-                                      .since = own ? watched->message : watched->since,
-                                      .phase = phase,
-                                      .lane = lane_of(context),
-                                      .block_lanes =
-                                          worker->resident->together > 1 ? worker->resident->lanes : 0,
-                                      .write = touch->how & GYRE_TOUCH_WRITES,
-                                      .atomic = touch->how & GYRE_TOUCH_ATOMIC,
-                                      .code = touch->code,
-                                      .follows = has_own_memory(worker) ? is_of_same_block : NULL,
-                                      .who = worker};
+    const struct cpu_access access = {
+        .address = number_of(context, touch->range, touch->at),
+        .size = touch->size,
+        .message = watched->message,
+        .since = own || is_zeroed(worker, touch->range) ? watched->message : watched->since,
+        .phase = phase,
+        .lane = lane_of(context),
+        .block_lanes = worker->resident->together > 1 ? worker->resident->lanes : 0,
+        .write = touch->how & GYRE_TOUCH_WRITES,
+        .atomic = touch->how & GYRE_TOUCH_ATOMIC,
+        .code = touch->code,
+        .follows = is_ordered_before,
+        .who = worker};
     struct cpu_earlier earlier;
     struct cpu_shadow *const shadow = own ? &watched->own : &worker->resident->device->checks->shared;
     if (cpu_shadow_note(shadow, &access, &earlier)) {

@@ -25,6 +25,7 @@ GYRE_KERNEL(alone, call, call)
     reply->value = gyre_atomic_load(&flow->sum);
     gyre_atomic_add(&flow->sum, 1u);
     gyre_atomic_add(&flow->sum, 1u);
-    reply->value += 10 * gyre_atomic_load(&flow->sum);
+    flow->seen++;
+    reply->value += 10 * gyre_atomic_load(&flow->sum) + flow->seen;
     return GYRE_REPLY;
 }
