@@ -103,7 +103,8 @@ static const char *words_of(enum reason reason)
         [NO_RULE] = "it passes over NaN in minima and maxima of floats, which a collective of Gyre does not",
         [SOME_GET] = "it has no operation whose result these parts get, and no others",
         [SERIAL] = "launches wait for their kernel here, and the kernels of NCCL wait for each other",
-        [FAILED] = "it failed three times in a row or did not come back, and this process does not try it again",
+        [FAILED] =
+            "it failed three times in a row or did not come back, and this process does not try it again",
     };
     return words[reason];
 }
